@@ -1,0 +1,49 @@
+# Everything a checkout needs. `make help` prints the targets.
+PYTHON ?= python3
+VENV   := .venv
+BIN    := $(VENV)/bin
+export MLFLOW_DISABLE_TELEMETRY := true
+export HF_HUB_DISABLE_TELEMETRY := 1
+
+.DEFAULT_GOAL := help
+.PHONY: help demo test test-slow check format bench clean
+
+help:  ## print this list
+	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/:[^#]*## /\t/' | expand -t 14
+
+$(VENV)/base.stamp: pyproject.toml constraints.txt
+	test -x $(BIN)/python || $(PYTHON) -m venv $(VENV)
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check --constraint constraints.txt --editable .
+	touch $@
+
+$(VENV)/dev.stamp: $(VENV)/base.stamp
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check --constraint constraints.txt --editable '.[dev]'
+	touch $@
+
+demo: $(VENV)/base.stamp  ## answer questions over synthetic histories: no key, no GPU, no download
+	$(BIN)/sodamem run
+
+test: $(VENV)/dev.stamp  ## all fast tests, those on real data where SODAMEM_DATA and SODAMEM_MODELS are set
+	$(BIN)/python -m pytest -q -n 2 -m "not slow"
+
+test-slow: $(VENV)/dev.stamp  ## tests that take more than a few seconds each
+	$(BIN)/python -m pytest -q -m slow
+
+check: $(VENV)/dev.stamp  ## formatting, lint, types, direction of imports, length of files
+	$(BIN)/ruff format --check .
+	$(BIN)/ruff check .
+	$(BIN)/mypy
+	$(BIN)/lint-imports --no-cache
+	@long=$$(find sodamem experiments -name '*.py' | xargs wc -l | awk '$$2 != "total" && $$1 > 400 {print $$2 ": " $$1 " lines"}'); \
+	  if [ -n "$$long" ]; then echo "longer than 400 lines: $$long"; exit 1; fi
+
+format: $(VENV)/dev.stamp  ## put the code into shape
+	$(BIN)/ruff format .
+	$(BIN)/ruff check --fix .
+
+bench: $(VENV)/dev.stamp  ## benchmarks, as ratios beside a baseline of the same run
+	@for script in experiments/bench_*.py; do $(BIN)/python $$script || exit 1; done
+
+clean:  ## remove the virtual environment and every cache (results under runs/ are kept)
+	rm -rf $(VENV) build *.egg-info .mypy_cache .ruff_cache .pytest_cache .hypothesis
+	find . -name __pycache__ -type d -prune -exec rm -rf {} +

@@ -1,0 +1,144 @@
+"""From configuration to objects: the only place where anything is instantiated, and where parts are wired.
+
+A `_target_` may only name something of sodamem, or of a package listed in `trusted_targets`; the check is made on
+the object that the name resolves to, since a dotted path can lead out of a trusted package.
+"""
+
+from __future__ import annotations
+
+import types
+import typing
+from collections.abc import Mapping, Sequence
+from dataclasses import fields, is_dataclass
+from pathlib import Path
+from typing import Any
+
+from hydra.errors import InstantiationException
+from hydra.utils import get_object, instantiate
+from omegaconf import DictConfig
+
+from sodamem.config import one_line, plain
+from sodamem.encoder.cache import VectorCache
+from sodamem.errors import ConfigError, SodamemError
+from sodamem.pipeline import Pipeline
+
+# The stages whose options decide what a store contains; everything else can change over the same store.
+INGEST = ("extractor", "timeline", "currency", "linker", "maintenance")
+
+
+def component(cfg: DictConfig, group: str) -> Any:
+    """The object that the group's option describes. Raises ConfigError naming the key at fault."""
+    return build(plain(cfg[group]), group, list(plain(cfg.trusted_targets)))
+
+
+def build(node: Mapping[str, Any], name: str, trusted: Sequence[str] = ()) -> Any:
+    """Check targets and types of a plain config node, then instantiate it."""
+    _check(node, name, ("sodamem", *trusted))
+    with one_line():
+        try:
+            return instantiate(node, _convert_="all")
+        except InstantiationException as error:
+            if isinstance(error.__cause__, SodamemError):
+                raise error.__cause__ from None
+            raise ConfigError(f"{name} cannot be built: {str(error.__cause__ or error).splitlines()[0]}") from error
+
+
+def pipeline(cfg: DictConfig) -> Pipeline:
+    """All stages of one configuration, wired into the pipeline."""
+    parts = {
+        group: component(cfg, group)
+        for group in (*INGEST, "store", "encoder", "fusion", "planner", "reader")
+    }
+    tunnels = {name: build(node, f"tunnel.{name}", list(plain(cfg.trusted_targets)))
+               for name, node in plain(cfg.tunnel).items()}
+    if not tunnels:
+        raise ConfigError("tunnel must name at least one tunnel, got []. Choose some with tunnel=[bm25,dense]")
+    runs = Path(cfg.runs)
+    return Pipeline(
+        **parts,
+        tunnels=tunnels,
+        recall_options=component(cfg, "recall"),
+        settings={group: plain(cfg[group]) for group in INGEST},
+        stores=runs / "stores",
+        cache=VectorCache(path=str(runs / "cache" / "vectors.sqlite")),
+    )
+
+
+def _check(node: Any, name: str, trusted: tuple[str, ...]) -> None:
+    """Refuse foreign targets and values of a wrong type anywhere below `node`."""
+    if isinstance(node, Sequence) and not isinstance(node, str):
+        for place, part in enumerate(node):
+            _check(part, f"{name}[{place}]", trusted)
+    if not isinstance(node, Mapping):
+        return
+    for key, part in node.items():
+        _check(part, f"{name}.{key}", trusted)
+    if "_target_" in node:
+        target = _resolve(str(node["_target_"]), name, trusted)
+        if is_dataclass(target):
+            _check_types(target, node, name)
+
+
+def _resolve(path: str, name: str, trusted: tuple[str, ...]) -> Any:
+    refused = (
+        f"{name}._target_ must be something of {', '.join(trusted)}, got {path}. "
+        "List its package in trusted_targets if you trust it"
+    )
+    if path.partition(".")[0] not in {prefix.partition(".")[0] for prefix in trusted}:
+        raise ConfigError(refused)
+    try:
+        found = get_object(path)
+    except Exception as error:  # Hydra raises several types here, and an import may raise anything
+        raise ConfigError(f"{name}._target_ must name a class, got {path}: {str(error).splitlines()[0]}") from error
+    home = f"{getattr(found, '__module__', '')}."
+    if not any(home.startswith(f"{prefix}.") for prefix in trusted) or not callable(found):
+        raise ConfigError(refused)
+    return found
+
+
+def _check_types(target: Any, node: Mapping[str, Any], name: str) -> None:
+    hints = typing.get_type_hints(target)
+    known = {field.name for field in fields(target) if field.init}
+    given = {key for key in node if not key.startswith("_")}
+    if strange := sorted(given - known):
+        raise ConfigError(f"{name}.{strange[0]} must be one of {', '.join(sorted(known))}. Check the spelling")
+    for key in given:
+        if not _fits(node[key], hints[key]):
+            raise ConfigError(f"{name}.{key} must be {_say(hints[key])}, got {node[key]!r}")
+
+
+def _fits(value: Any, hint: Any) -> bool:
+    """Whether a YAML value may stand for a field of this type. An int may stand for a float, a bool for neither."""
+    origin, parts = typing.get_origin(hint), typing.get_args(hint)
+    if origin in (types.UnionType, typing.Union):
+        return any(_fits(value, part) for part in parts)
+    if origin is typing.Literal:
+        return value in parts
+    if isinstance(value, Mapping) and "_target_" in value:
+        return True  # a nested component, checked on its own
+    if origin is not None and issubclass(origin, Mapping):
+        return isinstance(value, Mapping) and all(_fits(part, parts[1]) for part in value.values())
+    if origin is not None and issubclass(origin, Sequence):
+        return isinstance(value, list) and all(_fits(part, parts[0]) for part in value)
+    if hint is types.NoneType:
+        return value is None
+    if hint in (int, float):
+        number = (int, float) if hint is float else int
+        return isinstance(value, number) and not isinstance(value, bool) and value == value
+    if hint in (str, bool):
+        return isinstance(value, hint)
+    return True
+
+
+def _say(hint: Any) -> str:
+    names = {int: "a whole number", float: "a number", str: "text", bool: "true or false", types.NoneType: "null"}
+    origin, parts = typing.get_origin(hint), typing.get_args(hint)
+    if origin in (types.UnionType, typing.Union):
+        return " or ".join(_say(part) for part in parts)
+    if origin is typing.Literal:
+        return f"one of {', '.join(map(str, parts))}"
+    if origin is not None and issubclass(origin, Mapping):
+        return f"a mapping to {_say(parts[1])}"
+    if origin is not None and issubclass(origin, Sequence):
+        return f"a list of {_say(parts[0])}"
+    return names.get(hint, getattr(hint, "__name__", str(hint)))

@@ -1,0 +1,143 @@
+"""What a fact claims about one slot, and the notebook in which the fates of all facts are written.
+
+Memory spec section 5. Facts are frozen: fates are collected while slots are settled, and applied once at the end.
+"""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, field, replace
+from datetime import datetime
+
+from sodamem.currency.values import Value
+from sodamem.currency.view import effective
+from sodamem.text import normalise
+from sodamem.types import Edge, FactEvent, MessagePiece, Status
+
+MARKS = frozenset({"possible_conflict", "duplicate"})  # the flags that currency owns
+
+
+@dataclass(kw_only=True, slots=True)
+class Claim:
+    """One fact's say in one slot: it fills the slot with `value`, or ends the value there (() = whatever it holds).
+
+    start: the moment it counts from · place: where it stands in the order of effective time (a correction takes the
+    place of what it corrects) · old: the value it says it replaces · exact: ends only a value named in the same words.
+    """
+
+    fact: FactEvent
+    value: Value
+    old: Value = ()
+    ends: bool = False
+    exact: bool = False
+    reason: str = "changed"
+    start: datetime = field(default=datetime.min)
+    place: datetime = field(default=datetime.min)
+
+    def __post_init__(self) -> None:
+        self.start = self.place = effective(self.fact)
+
+    @property
+    def said(self) -> tuple[tuple[str, int, int], str]:
+        return self.fact.order, self.fact.id
+
+    @property
+    def turn(self) -> tuple[datetime, tuple[str, int, int], str]:
+        return self.place, self.fact.order, self.fact.id
+
+    @property
+    def told_time(self) -> bool:
+        return self.fact.valid_from is not None or self.fact.occurred is not None
+
+    @property
+    def wording(self) -> tuple[object, ...]:
+        """What must be equal for two claims to be one statement made twice; events are also told apart by time."""
+        words = normalise(" ".join(piece.text for piece in self.fact.pieces))
+        if self.fact.modality != "past_event":
+            return (words,)
+        return words, self.fact.occurred or self.fact.mentioned_at
+
+    def has(self, flag: str) -> bool:
+        return flag in self.fact.flags
+
+
+@dataclass(kw_only=True, slots=True)
+class Fates:
+    """What becomes of each fact, by id, and the edges that say why."""
+
+    status: dict[str, Status] = field(default_factory=dict)
+    since: dict[str, datetime] = field(default_factory=dict)
+    until: dict[str, datetime] = field(default_factory=dict)
+    flags: dict[str, set[str]] = field(default_factory=lambda: defaultdict(set))
+    pieces: dict[str, list[MessagePiece]] = field(default_factory=lambda: defaultdict(list))
+    edges: set[Edge] = field(default_factory=set)
+
+    def supersede(self, loser: Claim, winner: Claim, reason: str) -> None:
+        """Close the loser where the winner begins; an interval that would be empty is not written."""
+        fact, end = loser.fact, winner.start
+        begun = self.since.get(fact.id, fact.valid_from)
+        self.status.setdefault(fact.id, "superseded")
+        known = self.until.get(fact.id, fact.valid_until)
+        if loser.start <= end and (begun is None or begun < end) and (known is None or end < known):
+            self.until[fact.id] = end
+        self.edges.add(Edge(source=winner.fact.id, target=fact.id, kind="SUPERSEDES", label=reason))
+
+    def begin(self, winner: Claim) -> None:
+        """A value that took another's place is known to hold from there on."""
+        if winner.fact.valid_from is None or winner.start < winner.fact.valid_from:
+            self.since[winner.fact.id] = winner.start
+
+    def contradict(self, wrong: Claim, right: Claim, reason: str) -> None:
+        self.status[wrong.fact.id] = "invalid"
+        self.edges.add(Edge(source=right.fact.id, target=wrong.fact.id, kind="CONTRADICTS", label=reason))
+
+    def refine(self, new: Claim, old: Claim) -> None:
+        self.edges.add(Edge(source=new.fact.id, target=old.fact.id, kind="UPDATES", label="refined"))
+
+    def fold(self, again: Claim, first: Claim) -> None:
+        """The same statement made twice is one active fact with the provenance of both."""
+        self.status.setdefault(again.fact.id, "superseded")
+        self.flags[again.fact.id].add("duplicate")
+        self.pieces[first.fact.id].extend(again.fact.pieces)
+
+    def apply(self, facts: Iterable[FactEvent]) -> tuple[tuple[FactEvent, ...], tuple[Edge, ...]]:
+        touched = self.status.keys() | self.since.keys() | self.until.keys() | self.flags.keys() | self.pieces.keys()
+        settled = tuple(self._settled(fact) if fact.id in touched else fact for fact in facts)
+        return settled, tuple(sorted(self.edges, key=lambda edge: (edge.source, edge.target, edge.kind, edge.label)))
+
+    def _settled(self, fact: FactEvent) -> FactEvent:
+        new = [piece for piece in self.pieces.get(fact.id, ()) if piece not in fact.pieces]
+        return replace(
+            fact,
+            status=self.status.get(fact.id, fact.status),
+            valid_from=self.since.get(fact.id, fact.valid_from),
+            valid_until=self.until.get(fact.id, fact.valid_until),
+            flags=fact.flags + tuple(sorted(self.flags.get(fact.id, set()) - set(fact.flags))),
+            pieces=(*fact.pieces, *new),
+        )
+
+
+def as_extracted(facts: Sequence[FactEvent]) -> list[FactEvent]:
+    """The facts without the marks of an earlier resolution, one per id, in order of effective time, order and id."""
+    folded = {piece for fact in facts if "duplicate" in fact.flags for piece in fact.pieces}
+    plain = (_plain(fact, folded) for fact in facts)
+    unique: dict[str, FactEvent] = {}
+    for fact in sorted(plain, key=lambda fact: (effective(fact), fact.order, fact.id, fact.valid_from is None)):
+        unique.setdefault(fact.id, fact)
+    return list(unique.values())
+
+
+def _plain(fact: FactEvent, folded: set[MessagePiece]) -> FactEvent:
+    shared = len(fact.pieces) > 1 and "duplicate" not in fact.flags and not folded.isdisjoint(fact.pieces)
+    if fact.status == "active" and MARKS.isdisjoint(fact.flags) and not shared:
+        return fact
+    open_end = fact.status != "active" and "temporary" not in fact.flags
+    own = tuple(piece for piece in fact.pieces if piece not in folded) if shared else fact.pieces
+    return replace(
+        fact,
+        status="active",
+        valid_until=None if open_end else fact.valid_until,
+        flags=tuple(flag for flag in fact.flags if flag not in MARKS),
+        pieces=own or fact.pieces,
+    )

@@ -1,0 +1,1 @@
+"""Where histories and questions come from: one module or package per dataset."""

@@ -1,0 +1,138 @@
+"""Rules for stretches: from A to B, 3-7 May, between October 19 and 24, since 2016, for the past two years.
+
+A month or year said once holds for both ends; "since" keeps the moment it began as its other reading.
+"""
+
+from __future__ import annotations
+
+import re
+from dataclasses import replace
+from datetime import timedelta
+
+from sodamem.dates import spans
+from sodamem.dates.compose import inner, over
+from sodamem.dates.relative import NUMBER_STARTS, amount
+from sodamem.dates.scan import UNRESOLVED, Context, Reading, Rule
+from sodamem.dates.words import AMOUNT, DAY_TH, MONTH, MONTHS, YEAR, month_number, ordinal, rx
+from sodamem.dates.yearly import yearly
+
+_DASH = r" ?[-\u2013\u2014] ?"
+_TO = re.compile(rf"(?:\s+(?:to|until|till|through|thru)\s+|\s*[-\u2013\u2014]\s*)(?:the\s+)?", re.IGNORECASE)
+_AND = re.compile(r"\s+(?:and|to)\s+(?:the\s+)?|\s*[-\u2013\u2014]\s*", re.IGNORECASE)
+_DATED = (
+    "named_date",
+    "iso",
+    "numeric",
+    "month_year",
+    "bare_year",
+    "bare_month",
+    "bare_weekday",
+    "named_weekday",
+    "clock",
+)
+_PERFECT = re.compile(r"\b(?:have|has|had|haven't|hasn't|\w+['’](?:ve|s|d)|been)\b[^.!?]*$", re.IGNORECASE)
+
+
+def since(ctx: Context, m: re.Match[str]) -> Reading | None:
+    """From the start of the named time until the anchor; raises DataError when that lies ahead."""
+    found = inner(ctx, m.end()) if m["lead"] is None else None
+    found = ctx.phrase(m.end(), "since") or found
+    if found is None or found.interval is None:
+        return found
+    end = spans.day(ctx.at).end
+    return over(found, spans.between(found.interval.start, end), alternatives=(found.interval,))
+
+
+def lasting(ctx: Context, m: re.Match[str]) -> Reading | None:
+    """for three years (now): anchored when the sentence says that it still goes on, else a length without a date."""
+    name, count, loose = amount(m)
+    if name in ("minute", "hour"):
+        return None
+    sentence = re.split(r"[.!?\n]", ctx.text[: m.start()])[-1]
+    still = m["now"] or _PERFECT.search(sentence)
+    if m["for"] is None and not m["now"]:
+        return None
+    if not still:
+        return UNRESOLVED
+    today = spans.day(ctx.at)
+    start = spans.shift(today.start, name, -count)
+    began = spans.unit(name, start, ctx.policy.week_start)
+    return Reading(
+        interval=spans.between(start, today.end), approximate=loose or bool(m["hedge"]), alternatives=(began,)
+    )
+
+
+def ranged(ctx: Context, m: re.Match[str]) -> Reading | None:
+    lead = m["lead"].lower()
+    first = ctx.phrase(m.end(), "between")
+    if first is None or first.interval is None:
+        return None
+    if first.rule == "range":
+        return first
+    joint = (_TO if lead == "from" else _AND).match(ctx.text, first.end)
+    return _joined(ctx, m.end(), first, joint.end()) if joint else None
+
+
+def _joined(ctx: Context, start: int, first: Reading, position: int) -> Reading | None:
+    last = ctx.phrase(position, "to")
+    if first.interval is None or last is None or last.interval is None:
+        return None
+    begin = first.interval
+    if begin.start >= last.interval.start or last.interval.start - begin.start > timedelta(days=366):
+        again = ctx.phrase(start, "since", at=last.interval.start, extend=False)
+        if again is not None and again.interval is not None and again.alternatives == ():
+            begin = again.interval
+    # A clock time ends a stretch, the hour named last is not part of it.
+    end = last.interval.start if last.interval.grain == "minute" else last.interval.end
+    return over(last, spans.between(begin.start, end), approximate=first.approximate)
+
+
+def days_of_month(ctx: Context, m: re.Match[str]) -> Reading | None:
+    """3-7 May 2023, May 3 to 7, between October 19 and 24, 2023."""
+    month = month_number(m["month"] or m["month2"])
+    first, last = ordinal(m["a"] or m["a2"]), ordinal(m["b"] or m["b2"])
+    if m["lead"] is None and " and " in f" {' '.join(m.group().lower().split())} ":
+        return None
+    written = m["year"] or m["year2"]
+    if written:
+        end = spans.date(int(written), month, last)
+    else:
+        placed = yearly(ctx, m.start(), m.end(), lambda year: spans.date(year, month, last)).interval
+        end = placed if placed is not None else spans.day(ctx.at)
+    return Reading(interval=spans.hull(spans.date(end.start.year, month, first), end))
+
+
+def add_range(ctx: Context, base: Reading, start: int) -> Reading | None:
+    """5 May 2023 - 9 June 2023, Monday to Wednesday, 2019-2021."""
+    if base.rule not in _DATED or base.interval is None:
+        return None
+    joint = _TO.match(ctx.text, base.end)
+    joined = _joined(ctx, start, base, joint.end()) if joint else None
+    return replace(joined, rule="range") if joined else None
+
+
+SUFFIXES = (add_range,)
+_JOIN = rf"(?: to | and | until | till | through | thru |{_DASH})(?:the )?"
+_NOW = r"(?P<now> (?:now|and counting)| already now)"
+RULES = (
+    Rule("since", frozenset({"since", "ever"}), rx(r"(?P<lead>ever )?since (?=\w)"), since),
+    Rule(
+        "lasting",
+        NUMBER_STARTS | {"for", "about", "around", "almost", "nearly", "over", "roughly", "under", "just", "some"},
+        rx(
+            r"(?P<for>for )?(?P<hedge>(?:about|around|almost|nearly|over|under|just over|just under|roughly|maybe|like|close to) )?"
+            rf"{AMOUNT}{_NOW}?"
+        ),
+        lasting,
+    ),
+    Rule("range", frozenset({"from", "between"}), rx(r"(?P<lead>from|between) (?:the )?(?=\w)"), ranged),
+    Rule(
+        "days_of_month",
+        frozenset({"from", "between", "#", *MONTHS}),
+        rx(
+            rf"(?:(?P<lead>from|between) )?(?:(?:the )?(?P<a>{DAY_TH}){_JOIN}(?P<b>{DAY_TH})(?: of)?,? (?P<month>{MONTH})(?:,? (?P<year>{YEAR}))?"
+            rf"|(?P<month2>{MONTH}) (?:the )?(?P<a2>{DAY_TH}){_JOIN}(?P<b2>{DAY_TH})(?![\d:])(?:,? (?P<year2>{YEAR}))?)"
+        ),
+        days_of_month,
+    ),
+)

@@ -1,0 +1,151 @@
+"""Pipeline × dataset × judge × measures → a report; knows no framework and writes no file."""
+
+from __future__ import annotations
+
+import math
+from collections import Counter, defaultdict
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+
+from sodamem import text
+from sodamem.metric import retrieval
+from sodamem.metric.statistics import wilson
+from sodamem.metric.text import locomo_f1
+from sodamem.pipeline import Memory, Pipeline
+from sodamem.protocols import Corpus, Judge
+from sodamem.types import Answer, Evidence, Question, Usage, Verdict
+
+PHASES = ("extract", "adjudicate", "plan", "read", "judge")
+ERRATA = "without_errata/"  # prefix of measures over the questions whose gold nobody disputes
+
+
+@dataclass(frozen=True, kw_only=True)
+class Result:
+    """One question from end to end."""
+
+    question: Question
+    evidence: Sequence[Evidence]
+    answer: Answer
+    verdict: Verdict
+    measures: retrieval.Row
+
+
+@dataclass(frozen=True, kw_only=True)
+class Report:
+    """Everything measured: flat metric names to numbers, and why questions were left out (reason -> ids)."""
+
+    metrics: Mapping[str, float]
+    excluded: Mapping[str, Sequence[str]]
+    stores: Mapping[str, str]  # history -> fingerprint of its store
+    counts: Mapping[str, int] = field(default_factory=dict)
+
+
+def results(
+    pipeline: Pipeline, corpus: Corpus, judge: Judge, opened: Callable[[Memory], None] = lambda _: None
+) -> Iterator[Result]:
+    """Every question of the corpus, history by history; `opened` is told of each memory once it is ready."""
+    for history_id in corpus.history_ids:
+        questions = corpus.questions(history_id)
+        if not questions:
+            continue
+        with pipeline.open(corpus.history(history_id)) as memory:
+            opened(memory)
+            snapshot = memory.snapshot
+            pool = retrieval.Pool(turn=len(snapshot.turns), session=len(snapshot.sessions))
+            for question in questions:
+                answer, evidence = pipeline.answer(memory, question)
+                yield Result(
+                    question=question,
+                    evidence=evidence,
+                    answer=answer,
+                    verdict=judge.grade(question, answer),
+                    measures=retrieval.score(question, evidence, pool, text.estimate_tokens),
+                )
+
+
+def evaluate(
+    pipeline: Pipeline,
+    corpus: Corpus,
+    judge: Judge,
+    sink: Callable[[Result], None] = lambda _: None,
+    opened: Callable[[Memory], None] = lambda _: None,
+) -> Report:
+    """Run the whole corpus; each result goes to `sink` as soon as it exists, and only its numbers are kept."""
+    rows: list[retrieval.Row] = []
+    clean: list[retrieval.Row] = []
+    grades = Grades()
+    excluded: dict[str, list[str]] = defaultdict(list)
+    stores: dict[str, str] = {}
+    counts: Counter[str] = Counter()
+
+    def note(memory: Memory) -> None:
+        stores[memory.history.id] = memory.snapshot.fingerprint
+        counts.update(memory.counts)
+        opened(memory)
+
+    for result in results(pipeline, corpus, judge, note):
+        rows.append(result.measures)
+        if not result.question.erratum:
+            clean.append(result.measures)
+        grades.add(result)
+        for reason in result.measures.excluded:
+            excluded[reason].append(result.question.id)
+        sink(result)
+    metrics = {**retrieval.aggregate(rows), **grades.metrics(), "questions": float(len(rows))}
+    if len(clean) < len(rows):
+        metrics["errata"] = float(len(rows) - len(clean))
+        metrics |= {f"{ERRATA}{name}": value for name, value in retrieval.aggregate(clean).items()}
+    metrics |= {f"store/{name}": float(count) for name, count in counts.items()}
+    return Report(metrics=dict(sorted(metrics.items())), excluded=dict(excluded), stores=stores, counts=dict(counts))
+
+
+class Grades:
+    """Accuracy over all and by category, strict and judged, token F1, and tokens by phase."""
+
+    def __init__(self) -> None:
+        self._labels: dict[str, Counter[str]] = defaultdict(Counter)
+        self._f1: dict[str, list[float]] = defaultdict(list)
+        self._usage: dict[str, Counter[str]] = {phase: Counter(calls=0, prompt=0, completion=0) for phase in PHASES}
+        self._evidence: list[int] = []
+
+    def add(self, result: Result) -> None:
+        question, answer = result.question, result.answer
+        for scope in ("", f"{question.category}/"):
+            self._labels[scope][result.verdict.label] += 1
+            if not question.erratum:
+                self._labels[f"{scope}{ERRATA}"][result.verdict.label] += 1
+            if question.answerable:
+                self._f1[scope].append(locomo_f1(answer.text, question.gold, question.category))
+        self._evidence.append(sum(text.estimate_tokens(item.text) for item in result.evidence))
+        for usage in (*answer.usage, *result.verdict.usage):
+            self._count(usage)
+
+    def _count(self, usage: Usage) -> None:
+        phase = self._usage[usage.phase]
+        phase.update(calls=1, prompt=usage.prompt, completion=usage.completion)
+        for kind in ("cached", "reasoning"):
+            if (value := getattr(usage, kind)) is not None:  # not reported is unknown, never 0
+                phase[kind] += value
+
+    def metrics(self) -> dict[str, float]:
+        found: dict[str, float] = {}
+        whole = sum(self._labels[""].values()) == sum(self._labels[ERRATA].values())
+        for scope, labels in self._labels.items():
+            if ERRATA in scope and whole:
+                continue
+            total, correct = sum(labels.values()), labels["correct"]
+            judged = total - labels["unjudged"]
+            found[f"accuracy/{scope}strict"] = correct / total
+            found[f"accuracy/{scope}n"] = float(total)
+            found[f"accuracy/{scope}unjudged"] = float(labels["unjudged"])
+            low, high = wilson(correct, total)
+            found |= {f"accuracy/{scope}strict_low": low, f"accuracy/{scope}strict_high": high}
+            if judged:
+                found[f"accuracy/{scope}judged"] = correct / judged
+        for scope, scores in self._f1.items():
+            found[f"f1/{scope}token"] = math.fsum(scores) / len(scores)
+        for phase, counts in self._usage.items():
+            found |= {f"tokens/{phase}/{kind}": float(count) for kind, count in counts.items()}
+        if self._evidence:
+            found["evidence_tokens/mean"] = sum(self._evidence) / len(self._evidence)
+        return found

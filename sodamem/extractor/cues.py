@@ -1,0 +1,250 @@
+"""Matches a clause against the declared cues: which predicate it says, of what value, with which roles."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from functools import cached_property
+
+from sodamem.extractor.clauses import Clause
+from sodamem.extractor.entities import entity_id, kind_of
+from sodamem.extractor.lexicon import Cue, Lexicon
+from sodamem.extractor.phrases import Noun, Segment, given_name, head, nouns, quantity, segments
+from sodamem.extractor.words import Words
+from sodamem.types import Quantity, Role
+
+
+@dataclass(frozen=True, slots=True)
+class Match:
+    """A predicate that the clause says. `value` is its primary filler; `place` is the filler's first word."""
+
+    predicate: str
+    value: Role
+    roles: tuple[Role, ...] = ()
+    quantity: Quantity | None = None
+    change: bool = False
+    ends: bool = False
+    neutral: bool = False  # the negation belongs to the cue: "can't stand"
+    place: int = -1
+
+
+class Complement:
+    """What follows the verb of one clause, parsed once and asked by many cues."""
+
+    def __init__(
+        self, words: Words, clause: Clause, masked: frozenset[int], lexicon: Lexicon, known: frozenset[str]
+    ) -> None:
+        self.words, self.clause, self.lexicon, self.known = words, clause, lexicon, known
+        self.masked = masked
+        low, first = words.low, clause.verb.after
+        self.particle = low[first] if first < clause.last and low[first] in lexicon.particles else ""
+        self.first = first
+
+    @cached_property
+    def segments(self) -> list[Segment]:
+        return segments(self.words, self.first, self.clause.last, self.masked, self.lexicon)
+
+    def _after_of(self) -> list[Segment]:
+        """"of" joins nouns and cuts nothing; where a cue asks for it, what follows the first one is the phrase."""
+        low = self.words.low
+        return [
+            Segment("of", at + 1, segment.last)
+            for segment in self.segments
+            for at in range(segment.first, segment.last)
+            if low[at] == "of"
+        ][:1]
+
+    def says(self, phrases: str) -> bool:
+        """True when the clause holds one of these phrases ("ended": no longer, any more)."""
+        span = self.words.start[self.clause.first], self.words.end[self.clause.last - 1]
+        return bool(self.lexicon.phrases[phrases].search(self.words.text, *span))
+
+    def after_particle(self, particle: str) -> Complement:
+        """The same complement read as "work out | at the gym"; the particle may also follow its object."""
+        rest = Complement(self.words, self.clause, self.masked, self.lexicon, self.known)
+        rest.first = self.first + 1
+        return rest
+
+    def at(self, where: tuple[str, ...]) -> Iterator[Noun]:
+        """The noun phrases at the first of these places that has any: object, complement, or a preposition."""
+        for place in where:
+            preposition = "" if place in ("object", "complement") else place
+            for segment in self.segments if place != "of" else self._after_of():
+                if segment.preposition == preposition:
+                    found = nouns(self.words, segment, self.masked, self.lexicon)
+                    if found:
+                        yield from found
+                        return
+
+    def is_name(self, noun: Noun) -> bool:
+        return is_name(self.words, noun, self.lexicon)
+
+    def role(self, name: str, noun: Noun, type_: str) -> Role:
+        return filler(self.words, noun, name, type_, self.lexicon, self.known)
+
+
+def is_name(words: Words, noun: Noun, lexicon: Lexicon) -> bool:
+    first = words.low[noun.first]
+    return first in lexicon.places or (words.capital(noun.first) and first not in lexicon.not_names)
+
+
+def filler(words: Words, noun: Noun, name: str, type_: str, lexicon: Lexicon, known: frozenset[str]) -> Role:
+    """The role that a noun phrase fills, without "named Rex"; a known name gives the entity its own type."""
+    last = noun.last
+    for i in range(noun.first + 1, noun.last):
+        if words.low[i] in ("named", "called"):
+            last = i
+            break
+    said = words.span(noun.first, last)
+    kind = kind_of(said, lexicon, known, type_) if is_name(words, noun, lexicon) else type_
+    return Role(name=name, entity=entity_id(kind, said), words=said)
+
+
+def matches(complement: Complement) -> list[Match]:
+    """All predicates whose cue fits, each once, in the order of the table; a listed value gives one match each."""
+    verb, lexicon = complement.clause.verb, complement.lexicon
+    found: list[Match] = []
+    taken: set[str] = set()
+    lemma = "want" if verb.lemma in ("like", "love") and "would" in verb.aux else verb.lemma
+    keys = [(lemma, complement)]
+    if complement.particle:
+        keys.insert(0, (f"{lemma}_{complement.particle}", complement.after_particle(complement.particle)))
+    for key, rest in keys:
+        for cue in lexicon.cues.get(key, ()):
+            if cue.predicate in taken:
+                continue
+            fitting = list(_fit(cue, rest))
+            if fitting and cue.negated:  # "can't stand", "never enjoy" say the opposite of what the verb says
+                return fitting
+            if fitting:
+                taken.add(cue.predicate)
+                found.extend(fitting if lexicon.predicates[cue.predicate].many else fitting[:1])
+        if found:
+            break
+    return found
+
+
+def _fit(cue: Cue, rest: Complement) -> Iterator[Match]:
+    verb, lexicon, words = rest.clause.verb, rest.lexicon, rest.words
+    if cue.passive != verb.passive or (cue.negated and (not verb.negated or rest.says("ended"))):
+        return
+    if (cue.over and not rest.says("ended")) or (cue.brief and not rest.says("temporary")):
+        return
+    if cue.tense and (cue.tense == "past") != verb.past:
+        return
+    if cue.words and not any(word in cue.words for word in words.low[rest.first : rest.clause.last]):
+        return
+    if cue.objects and not any(_in_classes(cue.objects, noun, rest) for noun in rest.at(("object",))):
+        return
+    type_ = lexicon.predicates[cue.predicate].type
+    roles = tuple(
+        rest.role(name, noun, _TYPES.get(name, "thing")) for name, where in cue.roles for noun in list(rest.at(where))[:1]
+    )
+    amount = quantity(words, rest.first, rest.clause.last, lexicon, times=True)
+    if cue.value == ("quantity",):
+        if amount and (not cue.unit or cue.unit == amount.unit):
+            value = Role(name="value", entity="", words=amount.words)
+            yield Match(cue.predicate, value, roles, amount, cue.change, cue.ends)
+        return
+    if cue.fill:
+        value = Role(name="value", entity=entity_id(type_, cue.fill), words=cue.fill)
+        yield Match(cue.predicate, value, roles, None, cue.change, cue.ends)
+        return
+    for noun in rest.at(cue.value):
+        if not _accepts(cue, noun, rest):
+            continue
+        name = given_name(words, noun)
+        own = (*roles, Role(name="name", entity=entity_id("other", name), words=name)) if name else roles
+        counted = amount
+        if noun.amount is not None:
+            counted = Quantity(value=noun.amount, unit=_singular(head(words, noun)[-1]), words=words.span(noun.first, noun.last))
+        yield Match(
+            cue.predicate, rest.role("value", noun, type_), own, counted, cue.change, cue.ends, cue.negated, noun.first
+        )
+
+
+_TYPES = {"place": "place", "employer": "organisation", "from": "thing", "with": "person"}
+
+
+def _accepts(cue: Cue, noun: Noun, rest: Complement) -> bool:
+    words = head(rest.words, noun)
+    if cue.excluded and any(rest.lexicon.is_class(name, words) for name in cue.excluded):
+        return False
+    if (cue.modified and len(words) < 2) or (noun.amount is not None and words[-1] in rest.lexicon.units):
+        return False
+    if cue.name:
+        return rest.is_name(noun)
+    if cue.classes:
+        return _in_classes(cue.classes, noun, rest) or (cue.or_name and rest.is_name(noun))
+    return True if not cue.or_name else rest.is_name(noun)
+
+
+def _in_classes(classes: tuple[str, ...], noun: Noun, rest: Complement) -> bool:
+    words = head(rest.words, noun)
+    return any(rest.lexicon.is_class(name, words) for name in classes)
+
+
+def _singular(word: str) -> str:
+    if word.endswith("ies"):
+        return word[:-3] + "y"
+    return word[:-1] if word.endswith("s") and not word.endswith("ss") else word
+
+
+def noun_match(complement: Complement, noun: tuple[int, int]) -> Match | None:
+    """Reads "my <noun> is <value>": the noun names the slot, as "favourite food" or "best time for the 5K" do."""
+    lexicon, words = complement.lexicon, complement.words
+    named = slot(words.low[noun[0] : noun[1]], lexicon)
+    if named is None:
+        return None
+    predicate, scope_words = named
+    declared = lexicon.predicates[predicate]
+    amount = quantity(words, complement.first, complement.clause.last, lexicon, times=True)
+    if declared.quantity and amount is None:
+        return None
+    roles = ()
+    if declared.scope:
+        roles = (Role(name=declared.scope, entity=entity_id("thing", scope_words), words=scope_words),)
+    if declared.quantity and amount:
+        return Match(predicate, Role(name="value", entity="", words=amount.words), roles, amount, _changes(complement))
+    value = next(complement.at(("object", "to", "at", "with", "in")), None)
+    if value is None or lexicon.is_class("empty", head(words, value)):
+        return None
+    role = complement.role("value", value, declared.type)
+    return Match(predicate, role, roles, amount, _changes(complement), place=value.first)
+
+
+def _changes(complement: Complement) -> bool:
+    return complement.clause.verb.lemma not in ("be", "cost", "take") or "now" in complement.clause.verb.adverbs
+
+
+def slot(noun: list[str], lexicon: Lexicon) -> tuple[str, str] | None:
+    """(predicate, scope words) of a noun phrase that names a slot."""
+    while noun and noun[0] in ("new", "current", "own", "all-time", "absolute", "all", "time"):
+        noun = noun[1:]
+    scope = ""
+    for preposition in ("for", "in", "over", "on"):
+        if preposition in noun[1:]:
+            at = noun.index(preposition)
+            noun, rest = noun[:at], [word for word in noun[at + 1 :] if word not in lexicon.determiners]
+            scope = " ".join(rest)
+            break
+    phrase = " ".join(noun)
+    if phrase in lexicon.nouns:
+        return lexicon.nouns[phrase], scope
+    for before, after, predicate in lexicon.scoped_nouns:
+        if phrase.startswith(before) and phrase.endswith(after) and len(phrase) > len(before) + len(after):
+            return predicate, scope or phrase[len(before) : len(phrase) - len(after)]
+    return None
+
+
+def preference_match(complement: Complement) -> list[Match]:
+    """"I love hiking in the hills", "she hates to wait": what is liked is something that one does."""
+    verb, words = complement.clause.verb, complement.words
+    last = verb.after
+    for segment in complement.segments:
+        for noun in nouns(words, segment, complement.masked, complement.lexicon)[:1]:
+            if segment.preposition not in ("because", "since", "with") and (segment.preposition or last == verb.after):
+                last = noun.last
+    said = words.span(verb.at, last)
+    predicate = "dislikes" if verb.outer in ("hate", "dislike") else "likes"
+    return [Match(predicate, Role(name="value", entity=entity_id("thing", said), words=said), place=verb.at)]

@@ -1,0 +1,202 @@
+"""The declared tables of the rule extractor, read once and turned into dictionaries.
+
+Every word list, cue and predicate name lives in `tables/*.yaml`; the code knows grammar, the tables know words.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass, fields
+from functools import lru_cache
+from pathlib import Path
+from typing import Any, cast
+
+import yaml
+
+from sodamem.extractor.morphology import Forms, derive
+from sodamem.types import Kind, Modality
+
+_CLOSED = ("adverbs", "prepositions", "conjunctions", "subordinators", "determiners", "wh", "negations", "not_names")
+_TABLES = Path(__file__).parent / "tables"
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Cue:
+    """One way to say a predicate: what the clause must look like (fields as in tables/predicates.yaml)."""
+
+    predicate: str
+    value: tuple[str, ...] = ()
+    classes: tuple[str, ...] = ()
+    excluded: tuple[str, ...] = ()
+    objects: tuple[str, ...] = ()
+    words: tuple[str, ...] = ()
+    fill: str = ""
+    unit: str = ""
+    tense: str = ""
+    name: bool = False
+    or_name: bool = False
+    modified: bool = False
+    passive: bool = False
+    negated: bool = False
+    over: bool = False
+    brief: bool = False
+    change: bool = False
+    ends: bool = False
+    roles: tuple[tuple[str, tuple[str, ...]], ...] = ()
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Predicate:
+    name: str
+    kind: Kind
+    say: str
+    type: str
+    many: bool = False
+    scope: str = ""
+    modality: Modality | None = None  # whatever the words: a wish is an intent
+    quantity: bool = False
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Chain:
+    """A verb that takes another verb: by which links, and what it makes of the inner clause."""
+
+    links: frozenset[str]
+    effect: str
+
+
+@dataclass(frozen=True, kw_only=True)
+class Lexicon:
+    """All tables as look-ups. Words are lower case, with plain apostrophes."""
+
+    # Plain word lists, named as in the tables.
+    titles: frozenset[str]
+    abbreviations: frozenset[str]
+    weak: frozenset[str]
+    hollow: frozenset[str]
+    telling: frozenset[str]
+    report: frozenset[str]
+    opinion: frozenset[str]
+    negations: frozenset[str]
+    adverbs: frozenset[str]
+    particles: frozenset[str]
+    prepositions: frozenset[str]
+    participial: frozenset[str]
+    introducers: frozenset[str]
+    modals: frozenset[str]
+    doubts: frozenset[str]
+    wh: frozenset[str]
+    conjunctions: frozenset[str]
+    subordinators: frozenset[str]
+    relations: frozenset[str]
+    relation_adjectives: frozenset[str]
+    female: frozenset[str]
+    male: frozenset[str]
+    organisation_words: frozenset[str]
+    organisations: frozenset[str]
+    determiners: frozenset[str]
+    trailing: frozenset[str]
+    people: frozenset[str]
+    places: frozenset[str]
+    not_names: frozenset[str]
+    closed: frozenset[str]  # words of closed classes: neither names nor verbs
+
+    classes: Mapping[str, frozenset[str]]  # nouns and adjectives by class
+    verbs: Forms
+    auxiliaries: Mapping[str, str]  # "was" -> "be"
+    spellings: Mapping[str, tuple[str, ...]]  # "dont" -> do, not
+    chains: Mapping[str, Chain]
+    cues: Mapping[str, tuple[Cue, ...]]
+    nouns: Mapping[str, str]  # "hometown" -> predicate
+    scoped_nouns: tuple[tuple[str, str, str], ...]  # (before, after, predicate): "favourite *"
+    predicates: Mapping[str, Predicate]
+    units: Mapping[str, tuple[str, float]]
+    numbers: Mapping[str, float]
+    multipliers: Mapping[str, float]
+    currencies: Mapping[str, str]
+    fence: re.Pattern[str]
+    phrases: Mapping[str, re.Pattern[str]]  # cue phrases, whole words
+
+    def is_class(self, name: str, words: list[str]) -> bool:
+        """True when the last word, or the last two words, belong to a class; a plural counts as its singular."""
+        members = self.classes[name]
+        if not words:
+            return False
+        last = words[-1]
+        return (
+            last in members
+            or (last.endswith("s") and last[:-1] in members)
+            or (len(words) > 1 and " ".join(words[-2:]) in members)
+        )
+
+
+_LISTS = tuple(f.name for f in fields(Lexicon) if f.type == "frozenset[str]" and f.name != "closed")
+
+
+@lru_cache(maxsize=1)
+def load() -> Lexicon:
+    """The lexicon of the tables that ship with the package."""
+    verbs, nouns, modality = _read("verbs"), _read("nouns"), _read("modality")
+    names, units, sentences = _read("names"), _read("units"), _read("sentences")
+    predicates, cues, plain, scoped = _predicates(_read("predicates"))
+    lists = {**verbs, **nouns, **names, **sentences, **modality, **modality["hypothetical"]}
+    return Lexicon(
+        **{name: frozenset(lists[name]) for name in _LISTS},
+        closed=frozenset(word for name in _CLOSED for word in lists[name]) | frozenset(verbs["pronouns"]),
+        classes={name: frozenset(words) for name, words in nouns["classes"].items()},
+        verbs=derive(verbs["irregular"], verbs["regular"], frozenset(verbs["doubling"])),
+        auxiliaries={form: name for name, forms in verbs["auxiliaries"].items() for form in forms},
+        spellings={word: tuple(spelt.split()) for word, spelt in verbs["spellings"].items()},
+        chains={
+            verb: Chain(links=frozenset(row["form"]), effect=row["effect"]) for verb, row in modality["chains"].items()
+        },
+        cues=cues,
+        nouns=plain,
+        scoped_nouns=scoped,
+        predicates=predicates,
+        units={unit: (name, float(factor)) for unit, (name, factor) in units["units"].items()},
+        numbers={word: float(number) for word, number in units["numbers"].items()},
+        multipliers={word: float(number) for word, number in units["multipliers"].items()},
+        currencies=units["currencies"],
+        fence=re.compile("|".join(sentences["fences"]), re.IGNORECASE | re.MULTILINE),
+        phrases={name: _phrases(modality[name]) for name in modality["phrase_lists"]},
+    )
+
+
+def _read(name: str) -> dict[str, Any]:
+    with (_TABLES / f"{name}.yaml").open(encoding="utf-8") as file:
+        return cast("dict[str, Any]", yaml.safe_load(file))
+
+
+def _phrases(listed: list[str]) -> re.Pattern[str]:
+    longest_first = sorted(listed, key=len, reverse=True)
+    either = "|".join(re.escape(phrase).replace(r"\ ", r"\s+") for phrase in longest_first)
+    return re.compile(rf"(?<!\w)(?:{either})(?!\w)", re.IGNORECASE)
+
+
+def _predicates(
+    table: dict[str, Any],
+) -> tuple[dict[str, Predicate], dict[str, tuple[Cue, ...]], dict[str, str], tuple[tuple[str, str, str], ...]]:
+    predicates, plain, scoped = {}, {}, []
+    cues: dict[str, list[Cue]] = {}
+    for name, row in table.items():
+        predicates[name] = Predicate(name=name, **{key: row[key] for key in row.keys() - {"cues", "nouns"}})
+        for cue in row.get("cues", ()):
+            for verb in cue["verb"].split():
+                cues.setdefault(verb, []).append(_cue(name, cue))
+        for noun in row.get("nouns", ()):
+            if "*" in noun:
+                before, after = noun.split("*")
+                scoped.append((before, after, name))
+            else:
+                plain[noun] = name
+    return predicates, {verb: tuple(found) for verb, found in cues.items()}, plain, tuple(scoped)
+
+
+def _cue(predicate: str, row: dict[str, Any]) -> Cue:
+    lists = {"value": "value", "class": "classes", "not": "excluded", "object": "objects", "words": "words"}
+    given = {lists[key]: tuple(row[key].split()) for key in lists.keys() & row.keys()}
+    roles = tuple((role, tuple(where.split())) for role, where in row.get("roles", {}).items())
+    rest = {key: row[key] for key in row.keys() - lists.keys() - {"verb", "roles"}}
+    return Cue(predicate=predicate, roles=roles, **given, **rest)

@@ -1,0 +1,102 @@
+"""How a clause is meant: done, so now, planned, wished, asked, supposed, over.
+
+Memory spec section 2: the modality of a statement decides whether it may change what is true now.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+from sodamem.extractor.clauses import Clause, Verb
+from sodamem.extractor.cues import Match
+from sodamem.extractor.lexicon import Lexicon, Predicate
+from sodamem.extractor.words import Words
+from sodamem.types import Kind, Modality
+
+_EFFECTS: Mapping[str, Modality] = {"intent": "intent", "future_plan": "future_plan"}
+_WISHES = frozenset({"love", "like", "want", "rather"})
+
+
+@dataclass(frozen=True, slots=True)
+class Meaning:
+    kind: Kind
+    modality: Modality
+    polarity: bool
+    flags: tuple[str, ...]
+    former: bool  # a state told in the past tense, as in "I lived in Leeds": it no longer holds
+
+    @property
+    def change(self) -> bool:
+        return "state_change" in self.flags
+
+
+def asked(clause: Clause, words: Words, is_last: bool, lexicon: Lexicon) -> bool:
+    """True for a question; "…, right?" and "…, isn't it?" are statements with a tag."""
+    if clause.inverted:
+        return True
+    if clause.introducer in lexicon.introducers:
+        return False  # "If I moved, would …?" asks about something else
+    if words.low[-1] != "?":
+        return False
+    opener = words.low[clause.first]
+    return (opener in lexicon.wh and opener not in ("when", "where")) or (is_last and clause.last >= len(words) - 1)
+
+
+def meaning(
+    declared: Predicate | None, clause: Clause, match: Match, question: bool, future: bool, lexicon: Lexicon, text: str
+) -> Meaning:
+    """The meaning of a matched clause. `future`: its time lies after the mention; `text`: the words it is cited in."""
+    verb = clause.verb
+    over = bool(lexicon.phrases["ended"].search(text)) or not {"end", "former"}.isdisjoint(verb.effects)
+    change = match.change or match.ends or over or "begin" in verb.effects
+    supposed = _supposed(clause, lexicon)
+    modality = _modality(declared, verb, question, future, change, supposed)
+    done = modality == "past_event"
+    kind: Kind = declared.kind if declared else "event" if done and not change else "fact"
+    lasting = kind in ("state", "profile") or (declared is None and change)
+    former = lasting and kind != "profile" and done and not change and not verb.perfect
+    if lasting and done and not former:
+        modality = "current_state"
+    flags = [
+        name
+        for name, raised in (
+            ("state_change", change),
+            ("hypothetical", supposed),
+            ("temporary", bool(lexicon.phrases["temporary"].search(text))),
+        )
+        if raised
+    ]
+    polarity = not (match.ends or over or (verb.negated and not match.neutral))
+    return Meaning(kind, modality, polarity, tuple(flags), former)
+
+
+def _supposed(clause: Clause, lexicon: Lexicon) -> bool:
+    verb = clause.verb
+    wished = "would" in verb.aux and not _WISHES.isdisjoint({verb.outer, verb.lemma, *verb.adverbs})
+    return (
+        clause.introducer in lexicon.introducers
+        or (any(word in lexicon.modals for word in verb.aux) and not wished)
+        or any(word in lexicon.doubts for word in verb.adverbs)
+    )
+
+
+def _modality(
+    declared: Predicate | None, verb: Verb, question: bool, future: bool, change: bool, supposed: bool
+) -> Modality:
+    if question:
+        return "question"
+    if declared and declared.modality:
+        return declared.modality
+    for effect in verb.effects:
+        if effect in _EFFECTS:
+            return _EFFECTS[effect]
+    if "will" in verb.aux or "shall" in verb.aux:
+        return "future_plan"
+    if ("would" in verb.aux and "rather" not in verb.adverbs) or supposed:
+        return "intent"
+    if not verb.past and (future or (verb.progressive and change and "end" not in verb.effects)) and not verb.perfect:
+        return "future_plan"
+    if "preference" in verb.effects or (declared and declared.kind == "preference"):
+        return "preference"
+    return "past_event" if verb.past or verb.perfect or verb.passive else "current_state"

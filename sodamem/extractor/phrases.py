@@ -1,0 +1,181 @@
+"""What follows the verb, cut into an object and prepositional phrases, and the noun phrases and amounts in them."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+
+from sodamem.extractor.lexicon import Lexicon
+from sodamem.extractor.words import Words
+from sodamem.types import Quantity
+
+_MARKS = frozenset(",;:.!?…()\"“”—–")
+_MEASURE = re.compile(r"(?P<sign>[$€£])?(?P<number>\d+(?:,\d{3})*(?:\.\d+)?)(?P<unit>[^\W\d_]*%?)$")
+_CLOCK = re.compile(r"(?:(\d+):)?(\d{1,3}):([0-5]\d)(?:\.\d+)?$")
+
+
+@dataclass(frozen=True, slots=True)
+class Segment:
+    """Words [first, last) after a preposition; the empty preposition is the object or complement."""
+
+    preposition: str
+    first: int
+    last: int
+
+
+@dataclass(frozen=True, slots=True)
+class Noun:
+    """A noun phrase without determiners and adverbs: words [first, last), and its amount where it begins with one."""
+
+    first: int
+    last: int
+    amount: float | None = None
+
+
+def segments(words: Words, first: int, last: int, masked: frozenset[int], lexicon: Lexicon) -> list[Segment]:
+    """Cuts words [first, last) at prepositions; `masked` words belong to time expressions and end a segment."""
+    found: list[Segment] = []
+    preposition, begin = "", first
+    for i in range(first, last):
+        word = words.low[i]
+        if word in lexicon.prepositions and word != "of" and i not in masked:
+            found.append(Segment(preposition, begin, i))
+            preposition, begin = word, i + 1
+        elif (word in lexicon.subordinators or word in lexicon.wh) and not (word == "that" and i == begin):
+            last = i
+            break
+    found.append(Segment(preposition, begin, last))
+    return found
+
+
+def nouns(words: Words, segment: Segment, masked: frozenset[int], lexicon: Lexicon) -> list[Noun]:
+    """The noun phrases of a segment: one, or several where they are listed ("sushi, ramen and tacos")."""
+    found: list[Noun] = []
+    begin = segment.first
+    for i in range(segment.first, segment.last + 1):
+        word = words.low[i] if i < segment.last else ""
+        if i < segment.last and i not in masked and word not in _MARKS and word not in ("and", "but", "or", "so"):
+            continue
+        noun = trim(words, begin, i, lexicon)
+        if noun is not None:
+            if found and _is_clause(words, noun, lexicon):
+                break
+            found.append(noun)
+        begin = i + 1
+        if word and word not in (",", "and", "or"):
+            break
+    return found
+
+
+def trim(words: Words, first: int, last: int, lexicon: Lexicon) -> Noun | None:
+    """Without leading determiners, adverbs and numerals, and without trailing adverbs; None when nothing is left."""
+    amount: float | None = None
+    for i in range(first, last):  # "a bike to ride", "a cat hiding": the noun ends where a new verb begins
+        if i > first and words.low[i] == "to" and "base" in lexicon.verbs.get(words.low[i + 1] if i + 1 < last else "", {}):
+            last = i
+            break
+    while first < last:
+        word = words.low[first]
+        if word in lexicon.numbers and word not in ("a", "an", "half"):
+            amount = lexicon.numbers[word]
+        elif word.isdigit() and last - first > 1:
+            amount = float(word)
+        elif word not in lexicon.determiners and word not in lexicon.adverbs and word not in _MARKS:
+            break
+        first += 1
+    while last > first and (words.low[last - 1] in lexicon.trailing or words.low[last - 1] in _MARKS):
+        last -= 1
+    if first == last or last - first > 9:
+        return None
+    return Noun(first, last, amount)
+
+
+def head(words: Words, noun: Noun) -> list[str]:
+    """The words up to the head noun: "dog" in "dog named Rex", "cup" in "cup of tea"."""
+    for i in range(noun.first, noun.last):
+        if i > noun.first and words.low[i] in ("of", "named", "called", "from", "with", "for", "who", "that"):
+            return words.low[noun.first : i]
+    return words.low[noun.first : noun.last]
+
+
+def given_name(words: Words, noun: Noun) -> str:
+    """"Rex" in "a dog named Rex"."""
+    for i in range(noun.first, noun.last - 1):
+        if words.low[i] in ("named", "called"):
+            return words.span(i + 1, noun.last)
+    return ""
+
+
+def quantity(words: Words, first: int, last: int, lexicon: Lexicon, times: bool = False) -> Quantity | None:
+    """The first amount with a unit in words [first, last). `times`: read "25:50" as minutes and seconds."""
+    for i in range(first, last):
+        found = _duration(words, i, last, lexicon) or _measure(words, i, last, lexicon)
+        if found is None and times:
+            found = _clock(words, i)
+        if found is not None:
+            return found
+    return None
+
+
+def _clock(words: Words, i: int) -> Quantity | None:
+    match = _CLOCK.match(words.low[i])
+    if not match:
+        return None
+    hours, minutes, seconds = (int(part or 0) for part in match.groups())
+    return Quantity(value=float(hours * 3600 + minutes * 60 + seconds), unit="second", words=words.raw(i))
+
+
+def _duration(words: Words, i: int, last: int, lexicon: Lexicon) -> Quantity | None:
+    """"25 minutes and 50 seconds", "an hour": the sum of its parts."""
+    total, end, at = 0.0, i, i
+    while at + 1 < last:
+        number = _number(words, at, lexicon)
+        unit = lexicon.units.get(words.low[at + 1].rstrip("."))
+        if number is None or unit is None or unit[0] != "second":
+            break
+        total, end = total + number * unit[1], at + 2
+        at = end + 1 if end < last and words.low[end] in ("and", ",") else end
+    return Quantity(value=total, unit="second", words=words.span(i, end)) if end > i else None
+
+
+def _measure(words: Words, i: int, last: int, lexicon: Lexicon) -> Quantity | None:
+    match = _MEASURE.match(words.low[i])
+    number = float(match["number"].replace(",", "")) if match else _number(words, i, lexicon)
+    if number is None:
+        return None
+    suffix = match["unit"] if match else ""
+    end = i + 1
+    follows = words.low[end] if end < last else ""
+    if match and match["sign"]:
+        factor = lexicon.multipliers.get(suffix) or lexicon.multipliers.get(follows, 1.0)
+        end += follows in lexicon.multipliers
+        return Quantity(value=number * factor, unit=lexicon.currencies[match["sign"]], words=words.span(i, end))
+    if suffix:
+        unit = lexicon.units.get(suffix)
+        return Quantity(value=number * unit[1], unit=unit[0], words=words.raw(i)) if unit else None
+    if follows in ("year", "years") and end + 1 < last and words.low[end + 1] == "old":
+        return Quantity(value=number, unit="year", words=words.span(i, end + 2))
+    unit = lexicon.units.get(follows)
+    if unit and (match or follows != "m"):
+        return Quantity(value=number * unit[1], unit=unit[0], words=words.span(i, end + 1))
+    return None
+
+
+def _number(words: Words, i: int, lexicon: Lexicon) -> float | None:
+    word = words.low[i]
+    if word in lexicon.numbers:
+        return lexicon.numbers[word]
+    try:
+        return float(word.replace(",", "")) if word[0].isdigit() else None
+    except ValueError:
+        return None
+
+
+def _is_clause(words: Words, noun: Noun, lexicon: Lexicon) -> bool:
+    """True when a listed "noun" is really a new verb phrase: it opens with a verb or holds a pronoun."""
+    opener = words.low[noun.first]
+    forms = lexicon.verbs.get(opener, {})
+    return (bool(forms) and opener not in lexicon.weak) or any(
+        word in ("i", "we", "he", "she", "it", "they", "you", "is", "was", "are", "am")
+        for word in words.low[noun.first : noun.last]
+    )

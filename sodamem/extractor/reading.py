@@ -1,0 +1,294 @@
+"""Reads one turn into facts: each clause gets its subject, its predicate, its meaning and its times.
+
+Where the stages of the rule extractor meet; memory spec sections 2 and 3.
+"""
+
+from __future__ import annotations
+
+import re
+from collections import deque
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
+from datetime import datetime
+
+from sodamem.extractor.card import card
+from sodamem.extractor.clauses import Clause, parse
+from sodamem.extractor.cues import Complement, Match, matches, noun_match, preference_match
+from sodamem.extractor.entities import Register, named
+from sodamem.extractor.lexicon import Lexicon
+from sodamem.extractor.meaning import Meaning, asked, meaning
+from sodamem.extractor.open import open_match
+from sodamem.extractor.sentences import Sentence
+from sodamem.extractor.subject import Context, Person, Subject, named_person, resolve
+from sodamem.extractor.verbless import replacement, verbless
+from sodamem.extractor.when import Times, times_of
+from sodamem.extractor.words import Words, tokenise
+from sodamem.protocols import Timeline
+from sodamem.provenance import piece
+from sodamem.text import digest, normalise
+from sodamem.types import FactEvent, Interval, TimeValue, Turn
+
+_QUOTED = re.compile(r"“[^”\n]{9,}”|\"[^\"\n]{9,}\"|(?<!\w)['‘][A-Z][^'’\n]{12,}['’](?!\w)")
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Setting:
+    """What is the same for all turns of a session."""
+
+    lexicon: Lexicon
+    known: frozenset[str]  # lower-case names of those who take part
+    timeline: Timeline
+    register: Register
+    open_predicates: bool
+    advice: bool
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Said:
+    """One clause with everything that was found out before its predicate is sought."""
+
+    span: tuple[int, int]
+    complement: Complement
+    subject: Subject
+    question: bool
+    values: tuple[TimeValue, ...]
+    flags: tuple[str, ...]
+
+
+class TurnReader:
+    """State of reading one turn: its times (read once, when first needed), its people, and the speaker's recent facts, newest last.
+
+    `recent` is the speaker's own for the whole session: what a correction may replace.
+    """
+
+    def __init__(self, turn: Turn, speaker: Person, setting: Setting, recent: deque[FactEvent]) -> None:
+        self.turn, self.speaker, self.set, self._recent = turn, speaker, setting, recent
+        self.duplicates = 0
+        self._context = Context(speaker, setting.lexicon)
+        self._facts: dict[tuple[object, ...], FactEvent] = {}
+        self._quotes = [match.span() for match in _QUOTED.finditer(turn.text)]
+        self._times: tuple[TimeValue, ...] | None = None
+
+    def read(self, sentences: Sequence[Sentence]) -> list[FactEvent]:
+        """The facts of these sentences, in order."""
+        text, setting = self.turn.text, self.set
+        for sentence in sentences:
+            for id_, surface in named(text, sentence.start, sentence.end, setting.lexicon, setting.known):
+                setting.register.add(id_, surface)
+                if id_.startswith("person:"):
+                    self._context.mention(named_person(surface, self._context))
+            if self.turn.role == "assistant":
+                self._advise(sentence)
+                continue
+            words = tokenise(text, sentence.start, sentence.end, setting.lexicon)
+            if self._amend(sentence, words):
+                continue
+            clauses = parse(words, setting.lexicon, setting.known)
+            for said in self._said(sentence, words, clauses):
+                for match in self._matches(said):
+                    self._add(said, match)
+            if not clauses or clauses[0].kind == "thing":
+                self._verbless(sentence, words)
+        return list(self._facts.values())
+
+    # --- clauses ----------------------------------------------------------------------------------------------
+
+    def _said(self, sentence: Sentence, words: Words, clauses: list[Clause]) -> Iterator[Said]:
+        setting = self.set
+        corrects = setting.lexicon.phrases["corrections"].match(self.turn.text, sentence.start)
+        shared: tuple[TimeValue, ...] = ()
+        quoter: Person | None = None
+        for number, clause in enumerate(clauses):
+            subject = resolve(clause, words, self._context, setting.lexicon)
+            if subject is None:
+                continue
+            start = words.start[clause.first] if number else sentence.start
+            end = words.end[clause.last - 1]
+            values = tuple(value for value in self._values() if start <= value.start < end)
+            values = values or (shared if clause.inherited else ())
+            shared = values
+            flags = ("correction",) if corrects and number == 0 else ()
+            if any(a <= words.start[clause.verb.at] < b for a, b in self._quotes):
+                if clause.kind in ("speaker", "elided") and quoter is None:
+                    continue  # words of somebody who is not named
+                subject = Subject(quoter) if quoter and clause.kind in ("speaker", "elided") else subject
+                flags = (*flags, "quoted")
+            elif clause.verb.lemma in setting.lexicon.report and clause.kind in ("name", "owned", "pronoun"):
+                quoter = subject.person
+            elif quoter is not None and number and clauses[number - 1].verb.lemma in setting.lexicon.report:
+                flags = (*flags, "quoted")
+            masked = frozenset(
+                i for i in range(len(words)) if any(v.start <= words.start[i] < v.end for v in values)
+            )  # fmt: skip
+            yield Said(
+                span=(sentence.start, sentence.end) if len(clauses) == 1 else (start, end),
+                complement=Complement(words, clause, masked, setting.lexicon, setting.known),
+                subject=subject,
+                question=asked(clause, words, number == len(clauses) - 1, setting.lexicon),
+                values=values,
+                flags=flags,
+            )
+
+    def _values(self) -> tuple[TimeValue, ...]:
+        if self._times is None:
+            self._times = self.set.timeline.read(self.turn.text, self.turn.at)
+        return self._times
+
+    def _matches(self, said: Said) -> list[Match]:
+        complement, verb = said.complement, said.complement.clause.verb
+        if said.subject.noun != (0, 0):
+            found = noun_match(complement, said.subject.noun)
+            return [found] if found else []
+        if "preference" in verb.effects and "would" not in verb.aux:
+            return preference_match(complement)
+        declared = matches(complement)
+        if declared or said.question or not self.set.open_predicates:
+            return declared
+        return open_match(complement)
+
+    def _verbless(self, sentence: Sentence, words: Words) -> None:
+        found = verbless(words, self.set.lexicon, self.set.known)
+        if found is not None:
+            complement, match = found
+            subject, span = Subject(self.speaker), (sentence.start, sentence.end)
+            corrects = self.set.lexicon.phrases["corrections"].match(self.turn.text, sentence.start)
+            flags = ("correction",) if corrects else ()
+            said = Said(
+                span=span, complement=complement, subject=subject, question=words.low[-1] == "?", values=(), flags=flags
+            )  # fmt: skip
+            self._add(said, match)
+
+    # --- sentences about what was said ------------------------------------------------------------------------
+
+    def _amend(self, sentence: Sentence, words: Words) -> bool:
+        """Handles "forget that" and "I meant York": they speak about the speaker's last fact, not about the world."""
+        text, phrases = self.turn.text, self.set.lexicon.phrases
+        if not self._recent:
+            return False
+        if phrases["retractions"].search(text, sentence.start, sentence.end):
+            self._restate(sentence, replace(self._recent[-1], polarity=False, flags=("retraction",)))
+            return True
+        match = phrases["replacements"].search(text, sentence.start, sentence.end)
+        if match is None:
+            return False
+        begin = next((i for i in range(len(words)) if words.start[i] >= match.end()), len(words))
+        for old in reversed(self._recent):
+            value = old.roles[0]
+            found = replacement(words, begin, value, self.set.lexicon, self.set.known)
+            if found is not None:
+                role, amount = found
+                kept = (role, *(other for other in old.roles[1:] if other.name != "from"))
+                self._restate(sentence, replace(old, roles=kept, quantity=amount, polarity=True, flags=("correction",)))
+                return True
+        return False
+
+    def _restate(self, sentence: Sentence, fact: FactEvent) -> None:
+        cited = piece(self.turn, sentence.start, sentence.end)
+        name = self.speaker.name if fact.subject == self.speaker.id else fact.subject.partition(":")[2]
+        flags = fact.flags if fact.subject == self.speaker.id else (*fact.flags, "third_party")
+        declared = self.set.lexicon.predicates.get(fact.predicate)
+        self._store(
+            replace(
+                fact,
+                id=self._id(cited.start, cited.end, fact),
+                text=card(name, declared, fact.polarity, fact.roles, cited.text, Times()),
+                pieces=(cited,),
+                mentioned_at=self.turn.at,
+                order=self._order(cited.start),
+                times=(),
+                valid_until=None,
+                flags=flags,
+            )
+        )
+
+    def _advise(self, sentence: Sentence) -> None:
+        if not self.set.advice or not self.set.lexicon.phrases["advice"].match(self.turn.text, sentence.start):
+            return
+        cited = piece(self.turn, sentence.start, sentence.end)
+        fact = FactEvent(
+            id="", kind="fact", predicate="suggested", modality="advice", subject=self.speaker.id,
+            text=f"{self.speaker.name} suggested: {cited.text}", pieces=(cited,), mentioned_at=self.turn.at,
+            order=self._order(cited.start), speaker=self.turn.speaker, flags=("third_party",),
+        )  # fmt: skip
+        self._store(replace(fact, id=self._id(cited.start, cited.end, fact)))
+
+    # --- facts ------------------------------------------------------------------------------------------------
+
+    def _add(self, said: Said, match: Match) -> None:
+        setting, person = self.set, said.subject.person
+        declared = setting.lexicon.predicates.get(match.predicate)
+        cited = piece(self.turn, *said.span)
+        amount_words = match.quantity.words if match.quantity else ""
+        times = times_of([v for v in said.values if v.words not in amount_words], self.turn.text, self.turn.at)
+        meant = meaning(
+            declared, said.complement.clause, match, said.question, times.future, setting.lexicon, cited.text
+        )
+        since, until, polarity = _validity(times, meant)
+        roles = (match.value, *match.roles) if match.value.words else match.roles
+        setting.register.add(person.id, person.name)
+        for role in roles:
+            if role.entity:
+                setting.register.add(role.entity, role.words)
+        others = ("third_party",) if person.id != self.speaker.id else ()
+        fact = FactEvent(
+            id="",
+            kind=meant.kind,
+            predicate=match.predicate,
+            modality=meant.modality,
+            subject=person.id,
+            text=card(person.name, declared, polarity, roles, cited.text, replace(times, since=since, until=until)),
+            pieces=(cited,),
+            mentioned_at=self.turn.at,
+            order=self._order(cited.start),
+            speaker=self.turn.speaker,
+            polarity=polarity,
+            roles=roles,
+            quantity=match.quantity,
+            times=times.values,
+            occurred=times.occurred,
+            valid_from=since,
+            valid_until=until,
+            flags=tuple(dict.fromkeys((*said.flags, *meant.flags, *others))),
+        )
+        self._store(replace(fact, id=self._id(cited.start, cited.end, fact)))
+
+    def _store(self, fact: FactEvent) -> None:
+        """Keeps a fact; one that the turn has told before only adds its piece."""
+        key = (fact.predicate, fact.subject, _value(fact), fact.polarity, fact.modality, fact.flags, fact.occurred)
+        first = self._facts.get(key)
+        if first is None:
+            self._facts[key] = fact
+        else:
+            self.duplicates += 1
+            if fact.pieces[0] not in first.pieces:
+                self._facts[key] = replace(first, pieces=(*first.pieces, *fact.pieces))
+        if fact.predicate in self.set.lexicon.predicates and fact.roles and "retraction" not in fact.flags:
+            self._recent.append(fact)
+
+    def _order(self, offset: int) -> tuple[str, int, int]:
+        return (self.turn.at.isoformat(), self.turn.index, offset)
+
+    def _id(self, start: int, end: int, fact: FactEvent) -> str:
+        """A hash of content: the same words at the same place say the same fact in any history."""
+        return f"fact:{digest(self.turn.id, start, end, fact.predicate, fact.subject, _value(fact), fact.polarity)[:20]}"
+
+
+def _value(fact: FactEvent) -> str:
+    return next((normalise(role.words) for role in fact.roles if role.name == "value"), "") or normalise(fact.text)
+
+
+def _validity(times: Times, meant: Meaning) -> tuple[datetime | None, datetime | None, bool]:
+    """(valid_from, valid_until, polarity): a change holds from its time, a temporary or former state ends."""
+    since, until, polarity = times.since, None, meant.polarity
+    occurred: Interval | None = times.occurred
+    if "temporary" in meant.flags:
+        until = times.until or (occurred.end if occurred else None)
+        since = since or (occurred.start if occurred else None)
+    elif meant.former:
+        since, until = (occurred.start, occurred.end) if occurred else (since, times.until)
+        polarity = polarity and occurred is not None
+    elif meant.change and occurred and meant.modality in ("current_state", "past_event"):
+        since = since or occurred.start
+    if since and until and not since < until:
+        until = None
+    return since, until, polarity

@@ -1,0 +1,77 @@
+"""Cuts a turn into sentences, with exact spans in code points of its text.
+
+Own rules for chat: lines and list items end a sentence; abbreviations, decimals, URLs and initials do not.
+"""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+
+from sodamem.extractor.lexicon import Lexicon
+
+_LINE = re.compile(r"[^\r\n\u2028\u2029]+")
+_ITEM = re.compile(r"\s*(?:[-*•–+]|\(?\d{1,3}[.)])\s+")
+_END = re.compile(r"[.!?…]+[\"'”’)\]*]*(?=\s)|[。！？]+[」』”]*")
+_LETTER = re.compile(r"[^\W_]")
+_LAST_WORD = re.compile(r"[^\s(\[\"“]+$")
+
+
+@dataclass(frozen=True, slots=True)
+class Sentence:
+    """A span of the turn; `recalled` where the text repeats an earlier memory, a log or somebody's code."""
+
+    start: int
+    end: int
+    recalled: bool = False
+
+
+def split(text: str, lexicon: Lexicon) -> list[Sentence]:
+    """The sentences of a text, in order, without the white space and list markers between them."""
+    fences = [match.span() for match in lexicon.fence.finditer(text)]
+    found = []
+    for line in _LINE.finditer(text):
+        marker = _ITEM.match(text, *line.span())
+        for start, end in _spans(text, marker.end() if marker else line.start(), line.end(), lexicon):
+            found.append(Sentence(start, end, any(first < end and start < last for first, last in fences)))
+    return found
+
+
+def _spans(text: str, start: int, end: int, lexicon: Lexicon) -> list[tuple[int, int]]:
+    spans: list[tuple[int, int]] = []
+    for stop in _END.finditer(text, start, end):
+        if _ends_sentence(text, start, stop, end, lexicon):
+            _append(spans, text, start, stop.end())
+            start = stop.end()
+    _append(spans, text, start, end)
+    return spans
+
+
+def _ends_sentence(text: str, start: int, stop: re.Match[str], end: int, lexicon: Lexicon) -> bool:
+    mark = stop.group().rstrip("\"'”’)]*")
+    if mark[0] not in ".…":
+        return True
+    following = text[stop.end() : end].lstrip()[:1]
+    if len(mark) > 1 or mark == "…":  # an ellipsis ends a sentence only when the next one begins like one
+        return not following.islower()
+    word = _LAST_WORD.search(text, start, stop.start())
+    if word is None:
+        return True
+    last = word.group().lower()
+    if last in lexicon.titles or (len(last) == 1 and last.isalpha() and last != "i"):
+        return False
+    return following.isupper() if last in lexicon.abbreviations else True
+
+
+def _append(spans: list[tuple[int, int]], text: str, start: int, end: int) -> None:
+    """Adds the trimmed span; one without a letter or digit (an emoji, a dash) belongs to the sentence before it."""
+    while start < end and text[start].isspace():
+        start += 1
+    while end > start and text[end - 1].isspace():
+        end -= 1
+    if start == end:
+        return
+    if spans and not _LETTER.search(text, start, end):
+        spans[-1] = (spans[-1][0], end)
+    else:
+        spans.append((start, end))

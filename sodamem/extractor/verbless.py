@@ -1,0 +1,67 @@
+"""Sentences that the clause grammar does not open: "Sushi is my favourite food", "Call me Kit", "I meant York"."""
+
+from __future__ import annotations
+
+from sodamem.extractor.clauses import Clause, Verb
+from sodamem.extractor.cues import Complement, Match, filler, slot
+from sodamem.extractor.lexicon import Lexicon
+from sodamem.extractor.phrases import head, quantity, trim
+from sodamem.extractor.words import Words
+from sodamem.types import Quantity, Role
+
+_BE = ("is", "are", "'s", "was")
+
+
+def verbless(words: Words, lexicon: Lexicon, known: frozenset[str]) -> tuple[Complement, Match] | None:
+    """The match of such a sentence with a complement to read its meaning from, or None."""
+    match = _named(words, lexicon, known) or _reversed(words, lexicon, known)
+    if match is None:
+        return None
+    verb = Verb(at=0, after=len(words), lemma="be", form="base")
+    clause = Clause(0, len(words), "", "elided", (0, 0), verb)
+    return Complement(words, clause, frozenset(), lexicon, known), match
+
+
+def _named(words: Words, lexicon: Lexicon, known: frozenset[str]) -> Match | None:
+    """"Call me Kit": the only order that tells a fact about the speaker."""
+    low = words.low
+    for i in range(len(words) - 2):
+        if low[i] == "call" and low[i + 1] == "me" and words.capital(i + 2) and low[i + 2].isalpha():
+            name = words.raw(i + 2)
+            return Match("called", Role(name="value", entity=f"other:{name.lower()}", words=name), change=True)
+    return None
+
+
+def _reversed(words: Words, lexicon: Lexicon, known: frozenset[str]) -> Match | None:
+    low = words.low
+    for i in range(2, len(words)):
+        if low[i] != "my" or low[i - 1] not in (*_BE, "still", "now"):
+            continue
+        end = next((k for k in range(i + 1, len(words)) if not low[k].replace("-", "").isalnum()), len(words))
+        named = slot(low[i + 1 : end], lexicon)
+        verb = i - 1 if low[i - 1] in _BE else i - 2
+        value = trim(words, 0, verb, lexicon)
+        if named is None or value is None or lexicon.is_class("empty", head(words, value)) or low[verb] not in _BE:
+            continue
+        declared = lexicon.predicates[named[0]]
+        if declared.quantity or not low[value.first].replace("-", "").isalnum() or "," in low[value.first : value.last]:
+            continue
+        scope = (Role(name=declared.scope, entity=f"thing:{named[1]}", words=named[1]),) if declared.scope else ()
+        return Match(declared.name, filler(words, value, "value", declared.type, lexicon, known), scope)
+    return None
+
+
+def replacement(
+    words: Words, begin: int, old: Role, lexicon: Lexicon, known: frozenset[str]
+) -> tuple[Role, Quantity | None] | None:
+    """What "I meant …" puts in the place of `old`: the noun phrase or amount from word `begin`; None without one, or of another type."""
+    end = next((k for k in range(begin, len(words)) if words.low[k] in (",", ".", "!", "?", ";", "not")), len(words))
+    amount = quantity(words, begin, end, lexicon, times=True)
+    if amount is not None and not old.entity:
+        return Role(name="value", entity="", words=amount.words), amount
+    value = trim(words, begin, end, lexicon)
+    if value is None or value.last - value.first > 4 or lexicon.is_class("empty", head(words, value)):
+        return None
+    type_ = old.entity.partition(":")[0]
+    new = filler(words, value, "value", type_, lexicon, known)
+    return (new, amount) if type_ and new.entity.startswith(f"{type_}:") else None

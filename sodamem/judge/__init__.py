@@ -1,0 +1,1 @@
+"""Judges grade answers against the gold; a verdict is correct, incorrect or unjudged, never a default."""

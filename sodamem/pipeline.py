@@ -1,0 +1,202 @@
+"""The one path every experiment goes through: ingest, recall, answer (arXiv 2608.08055, Algorithms 1 to 3)."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+
+import numpy as np
+from numpy.typing import NDArray
+
+from sodamem.encoder.cache import VectorCache, cached_encode
+from sodamem.errors import ConfigError, StoreError
+from sodamem.protocols import (
+    Currency,
+    Encoder,
+    Extractor,
+    FittedEncoder,
+    Fusion,
+    Linker,
+    Maintenance,
+    Planner,
+    Reader,
+    Searcher,
+    Timeline,
+    Tunnel,
+)
+from sodamem.query import Names, analyse
+from sodamem.store.snapshot import Snapshot
+from sodamem.store.sqlite import SqliteStore, Store
+from sodamem.types import ITEM_KINDS, Answer, Award, Evidence, History, Hits, Query, Question, Ranking
+
+
+@dataclass(frozen=True, kw_only=True)
+class Recall:
+    """How much of a ranking becomes evidence, and what of a turn is searchable.
+
+    top_k: evidence items handed on · speaker_in_text, caption_in_text: whether a turn is indexed with its speaker's
+    name and with the caption of its picture · names_in_query: whether participants' names stay among the words and in
+    the vector of a question; they occur everywhere, and who is meant is what the speaker tunnel knows.
+    """
+
+    top_k: int
+    speaker_in_text: bool
+    caption_in_text: bool
+    names_in_query: bool
+
+    def __post_init__(self) -> None:
+        if self.top_k < 1:
+            raise ConfigError(f"recall.top_k must be >= 1, got {self.top_k}")
+
+
+@dataclass(frozen=True, kw_only=True)
+class Memory:
+    """A history's finished memory, open for questions. Nothing here writes to the store."""
+
+    history: History
+    snapshot: Snapshot
+    names: Names
+    encoder: FittedEncoder
+    searchers: Mapping[str, Searcher]
+    counts: Mapping[str, int]
+
+
+@dataclass(frozen=True, kw_only=True)
+class Pipeline:
+    """All parts of one system. `settings` is the part of the configuration that decides what a store contains."""
+
+    extractor: Extractor
+    timeline: Timeline
+    currency: Currency
+    linker: Linker
+    maintenance: Maintenance
+    store: SqliteStore
+    encoder: Encoder
+    tunnels: Mapping[str, Tunnel]
+    recall_options: Recall
+    fusion: Fusion
+    planner: Planner
+    reader: Reader
+    settings: Mapping[str, object]
+    stores: Path  # default parent of the store folders
+    cache: VectorCache | None = None
+    progress: Callable[[str], None] = field(default=lambda _: None)
+
+    # --- Algorithm 1: ingest ------------------------------------------------------------------------------------
+
+    def ingest(self, history: History, store: Store) -> None:
+        """Bring the store up to the history: only sessions it does not hold yet are read, each in one transaction."""
+        if store.frozen:
+            if not store.complete:
+                raise StoreError(f"store {store.path} must be complete to be read frozen. Run once with store.frozen=false")
+            return
+        for session in history.sessions:
+            if not store.holds(session):
+                store.add(session, self.extractor.extract(session, history, self.timeline))
+            self.progress(session.id)
+        if len(history.sessions) != (held := store.counts()["sessions"]):
+            raise StoreError(
+                f"store {store.path} must hold the {len(history.sessions)} sessions of {history.id}, it holds {held}. "
+                "It was filled from other data: choose another store.folder, or delete the file"
+            )
+        if not store.complete:
+            facts, edges = self.currency.resolve(store.facts(extracted=True))
+            store.finish(facts, (*edges, *self.linker.link([fact for fact in facts if fact.status == "active"])))
+
+    @contextmanager
+    def open(self, history: History) -> Iterator[Memory]:
+        """Ingest what is missing, then open the memory for questions."""
+        with self.store.open(history, self.settings, self.stores) as store:
+            self.ingest(history, store)
+            snapshot = Snapshot(
+                store,
+                speaker_in_text=self.recall_options.speaker_in_text,
+                caption_in_text=self.recall_options.caption_in_text,
+            )
+            encoder = self.encoder.fit(snapshot.texts)
+            snapshot.use(lambda texts: cached_encode(encoder, texts, self.cache), self.timeline.read)
+            yield Memory(
+                history=history,
+                snapshot=snapshot,
+                names=Names(snapshot, history.user),
+                encoder=encoder,
+                searchers={name: tunnel.open(snapshot) for name, tunnel in self.tunnels.items()},
+                counts=store.counts(),
+            )
+
+    # --- Algorithm 2: recall ------------------------------------------------------------------------------------
+
+    def query(self, memory: Memory, question: Question) -> Query:
+        def encode(text: str) -> NDArray[np.float32]:
+            return cached_encode(memory.encoder, [text], self.cache)[0]
+
+        return analyse(question, memory.names, self.timeline, encode, keep_names=self.recall_options.names_in_query)
+
+    def search(self, memory: Memory, query: Query) -> dict[str, Hits]:
+        """What every tunnel finds, before fusion."""
+        return {name: searcher.search(query) for name, searcher in memory.searchers.items()}
+
+    def rank(self, memory: Memory, query: Query) -> Ranking:
+        strengths = {name: tunnel.strength for name, tunnel in self.tunnels.items()}
+        return self.fusion.fuse(query, self.search(memory, query), strengths, memory.snapshot)
+
+    def recall(self, memory: Memory, question: Question) -> tuple[Evidence, ...]:
+        """The best `top_k` items for a question, each with the awards that put it there."""
+        ranking = self.rank(memory, self.query(memory, question))
+        return self.evidence(memory, ranking, self.recall_options.top_k)
+
+    def evidence(self, memory: Memory, ranking: Ranking, top_k: int) -> tuple[Evidence, ...]:
+        count = min(top_k, len(ranking.item))
+        awards: list[list[Award]] = [[] for _ in range(count)]
+        within = np.flatnonzero((ranking.award_place < count) & (ranking.award_mass != 0))
+        columns = (ranking.award_place, ranking.award_tunnel, ranking.award_head, ranking.award_direct, ranking.award_mass)
+        for place, tunnel, head, direct, mass in zip(*(column[within].tolist() for column in columns), strict=True):
+            awards[place].append(Award(tunnel=ranking.tunnels[tunnel], head=head, direct=direct, mass=mass))
+        return tuple(self._item(memory.snapshot, ranking, place, tuple(awards[place])) for place in range(count))
+
+    def _item(self, snapshot: Snapshot, ranking: Ranking, place: int, awards: tuple[Award, ...]) -> Evidence:
+        rows = ranking.members(place)
+        turns = dict.fromkeys(int(snapshot.turn[row]) for row in rows)
+        row, turn = rows[0], snapshot.turns[snapshot.turn[rows[0]]]
+        fact = snapshot.fact(row)
+        return Evidence(
+            id=snapshot.ids[row],
+            kind=ITEM_KINDS[snapshot.kind[row]],  # type: ignore[arg-type]
+            rank=place + 1,
+            turn_ids=tuple(snapshot.turns[other].id for other in turns),
+            session_id=turn.session_id,
+            speaker=turn.speaker,
+            text=snapshot.texts[row],
+            at=turn.at,
+            confidence=float(ranking.confidence[place]),
+            time_bonus=float(ranking.bonus[place]),
+            awards=awards,
+            occurred=fact.occurred if fact else None,
+            status=fact.status if fact else "active",
+            fact=fact,
+            times=fact.times if fact else snapshot.times[snapshot.turn[row]],
+            members=tuple(snapshot.ids[other] for other in rows[1:]),
+            quotable=tuple(snapshot.turns[other].text for other in turns),
+        )
+
+    # --- Algorithm 3: answer ------------------------------------------------------------------------------------
+
+    def answer(self, memory: Memory, question: Question) -> tuple[Answer, tuple[Evidence, ...]]:
+        """The reader's answer and the evidence pool it was given."""
+        pool = tuple(self.planner.gather(question, lambda asked: self.recall(memory, asked)))
+        return self.reader.read(blind(question), pool), pool
+
+
+def blind(question: Question) -> Question:
+    """The question as a system may see it: without gold, trap or errata."""
+    return replace(
+        question, gold="", gold_turns=(), gold_sessions=(), answerable=True, trap="", gold_interval=None, erratum="",
+        exclude="", category="", category_name="",
+    )
+
+
+def turn_ranking(evidence: Sequence[Evidence]) -> list[str]:
+    """Turn ids in the order in which the ranking first reaches them."""
+    return list(dict.fromkeys(turn for item in evidence for turn in item.turn_ids))

@@ -1,0 +1,15 @@
+"""No planning: the evidence of one recall is what the reader gets."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+
+from sodamem.protocols import Planner
+from sodamem.types import Evidence, Question
+
+
+@dataclass(frozen=True, kw_only=True)
+class NoPlanner(Planner):
+    def gather(self, question: Question, recall: Callable[[Question], Sequence[Evidence]]) -> Sequence[Evidence]:
+        return recall(question)

@@ -1,0 +1,1 @@
+"""Tunnels: first-stage retrievers, each over one signal, all answering with the same table of hits."""

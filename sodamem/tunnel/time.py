@@ -1,0 +1,58 @@
+"""Time tunnel: turns said in, or soon after, the time that a question names; nothing for a question without one.
+
+People tell of an event when it happens or in the days after it, so nearness decays from the window's end.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from sodamem.errors import ConfigError
+from sodamem.protocols import Tunnel
+from sodamem.store.snapshot import Snapshot, moment
+from sodamem.tunnel.bm25 import check
+from sodamem.tunnel.expansion import allowed, flat
+from sodamem.types import Hits, Query
+
+_DAY = np.timedelta64(1, "D")
+
+
+@dataclass(frozen=True, kw_only=True)
+class TimeTunnel(Tunnel):
+    """Scores 1 inside the window, falling to 0 over `after` days behind it and `before` days ahead of it."""
+
+    strength: str
+    after: float
+    before: float
+
+    def __post_init__(self) -> None:
+        check(self.strength, None)
+        for name in ("after", "before"):
+            if not getattr(self, name) >= 0:
+                raise ConfigError(f"time.{name} must be >= 0 days, got {getattr(self, name)}")
+
+    def open(self, snapshot: Snapshot) -> TimeSearcher:
+        return TimeSearcher(self, snapshot)
+
+
+class TimeSearcher:
+    def __init__(self, tunnel: TimeTunnel, snapshot: Snapshot) -> None:
+        self._tunnel, self._snapshot = tunnel, snapshot
+
+    def search(self, query: Query) -> Hits:
+        window = query.window.interval
+        if window is None:
+            return flat(np.zeros(0), None)
+        turns = len(self._snapshot.turns)
+        said = self._snapshot.said[:turns]
+        late = (said - moment(window.end)) / _DAY  # float days; negative inside
+        early = (moment(window.start) - said) / _DAY
+        score = np.minimum(_fall(late, self._tunnel.after), _fall(early, self._tunnel.before))
+        return flat(np.round(score, 6) * allowed(query, self._snapshot)[:turns], None)
+
+
+def _fall(days: np.ndarray, reach: float) -> np.ndarray:  # type: ignore[type-arg]
+    """1 up to the edge of the window, 0 from `reach` days beyond it."""
+    return np.clip(1 - np.maximum(days, 0) / reach, 0, 1) if reach else (days < 0).astype(float)
