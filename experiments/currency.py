@@ -346,7 +346,7 @@ def crowd(count: int, *, subjects: int) -> list[FactEvent]:
                 mentioned_at=at,
                 order=(at.isoformat(), 0, 0),
                 polarity=number % 7 != 6,
-                roles=(role("value", f"value {number * 31 % 97}"),),
+                roles=(role("value", f"value {number * 5 % 11}"),),
                 flags=("correction",) if number % 11 == 10 else (),
             )
         )

@@ -45,12 +45,11 @@ def build(node: Mapping[str, Any], name: str, trusted: Sequence[str] = ()) -> An
 
 def pipeline(cfg: DictConfig) -> Pipeline:
     """All stages of one configuration, wired into the pipeline."""
-    parts = {
-        group: component(cfg, group)
-        for group in (*INGEST, "store", "encoder", "fusion", "planner", "reader")
+    parts = {group: component(cfg, group) for group in (*INGEST, "store", "encoder", "fusion", "planner", "reader")}
+    tunnels = {
+        name: build(node, f"tunnel.{name}", list(plain(cfg.trusted_targets)))
+        for name, node in plain(cfg.tunnel).items()
     }
-    tunnels = {name: build(node, f"tunnel.{name}", list(plain(cfg.trusted_targets)))
-               for name, node in plain(cfg.tunnel).items()}
     if not tunnels:
         raise ConfigError("tunnel must name at least one tunnel, got []. Choose some with tunnel=[bm25,dense]")
     runs = Path(cfg.runs)

@@ -26,9 +26,13 @@ class _Parser(argparse.ArgumentParser):
 
 
 def run(arguments: list[str]) -> int:
-    """sodamem run [OVERRIDE ...] · sodamem run -m OVERRIDE ..."""
-    parser = _Parser(prog="sodamem run", description="Run one experiment, or with -m every combination of the overrides.")
-    parser.add_argument("-m", "--multirun", action="store_true", help="sweep comma-separated values with Hydra's launcher")
+    """Sodamem run [OVERRIDE ...] · sodamem run -m OVERRIDE ..."""
+    parser = _Parser(
+        prog="sodamem run", description="Run one experiment, or with -m every combination of the overrides."
+    )
+    parser.add_argument(
+        "-m", "--multirun", action="store_true", help="sweep comma-separated values with Hydra's launcher"
+    )
     parser.add_argument("-q", "--quiet", action="store_true", help="no progress bar")
     parser.add_argument("--cfg", action="store_true", help="print the composed configuration and stop")
     parser.add_argument("overrides", nargs="*", metavar="OVERRIDE", help="group=option, key=value, +key=value, ~key")
@@ -78,36 +82,59 @@ def _multirun(overrides: list[str], quiet: bool) -> int:
 
 
 def ask(arguments: list[str]) -> int:
-    """sodamem ask --history FILE --at STAMP QUESTION [OVERRIDE ...] [--json]"""
-    parser = _Parser(prog="sodamem ask", description="Ask your own conversations; the format is in docs/conversations.md.")
+    """Sodamem ask --history FILE --at STAMP QUESTION [OVERRIDE ...] [--json]"""
+    parser = _Parser(
+        prog="sodamem ask", description="Ask your own conversations; the format is in docs/conversations.md."
+    )
     parser.add_argument("--history", required=True, metavar="FILE", help="JSON file of sessions")
-    parser.add_argument("--at", required=True, metavar="STAMP", help="when the question is asked, e.g. 2024-05-01T10:00")
+    parser.add_argument(
+        "--at", required=True, metavar="STAMP", help="when the question is asked, e.g. 2024-05-01T10:00"
+    )
     parser.add_argument("--json", action="store_true", help="print one JSON object")
     parser.add_argument("question")
     parser.add_argument("overrides", nargs="*", metavar="OVERRIDE")
     given = parser.parse_intermixed_args(arguments)
     history = load_conversation(given.history)
-    question = Question(id="asked", history_id=history.id, text=_words(given.question, "question"),
-                        asked_at=_stamp(given.at, "--at"), category="", category_name="", gold="")
+    question = Question(
+        id="asked",
+        history_id=history.id,
+        text=_words(given.question, "question"),
+        asked_at=_stamp(given.at, "--at"),
+        category="",
+        category_name="",
+        gold="",
+    )
     pipeline = build.pipeline(config.compose(*given.overrides))
     with pipeline.open(history) as memory:
         answer, pool = pipeline.answer(memory, question)
     if given.json:
         evidence = [report.evidence(item, with_awards=True) for item in pool]
-        print(json.dumps({"question": question.text, "asked_at": question.asked_at.isoformat(),
-                          "answer": report.answer(answer), "evidence": evidence}, ensure_ascii=False, indent=1))
+        print(
+            json.dumps(
+                {
+                    "question": question.text,
+                    "asked_at": question.asked_at.isoformat(),
+                    "answer": report.answer(answer),
+                    "evidence": evidence,
+                },
+                ensure_ascii=False,
+                indent=1,
+            )
+        )
         return 0
     print(answer.text)
     for citation in answer.citations:
         print(f"  cites {citation.turn_id}: “{citation.quote}”")
     for item in pool[:10]:
         shares = ", ".join(f"{tunnel} {mass:.3f}" for tunnel, mass in report.masses(item).items())
-        print(f"{item.rank:3}. {item.confidence:.3f} = {shares}\n     {item.turn_ids[0]} {item.at:%Y-%m-%d %H:%M}  {item.text[:120]}")
+        print(
+            f"{item.rank:3}. {item.confidence:.3f} = {shares}\n     {item.turn_ids[0]} {item.at:%Y-%m-%d %H:%M}  {item.text[:120]}"
+        )
     return 0
 
 
 def check(arguments: list[str]) -> int:
-    """sodamem check: every option of every group builds with the packaged values."""
+    """Sodamem check: every option of every group builds with the packaged values."""
     parser = _Parser(prog="sodamem check", description="Build every option of every group.")
     parser.add_argument("overrides", nargs="*", metavar="OVERRIDE")
     given = parser.parse_args(arguments)
@@ -135,7 +162,7 @@ def _build_option(group: str, name: str, overrides: list[str]) -> Any:
 
 
 def show(arguments: list[str]) -> int:
-    """sodamem show GROUP=OPTION: configuration, class, file and what its module says of itself."""
+    """Sodamem show GROUP=OPTION: configuration, class, file and what its module says of itself."""
     parser = _Parser(prog="sodamem show", description="Show one option: its configuration, class, file and formula.")
     parser.add_argument("choice", metavar="GROUP=OPTION")
     given = parser.parse_args(arguments)
@@ -160,7 +187,7 @@ def show(arguments: list[str]) -> int:
 
 
 def options(arguments: list[str]) -> int:
-    """sodamem options: every group and its options."""
+    """Sodamem options: every group and its options."""
     _Parser(prog="sodamem options", description="List every group and its options.").parse_args(arguments)
     for group, names in config.options().items():
         print(f"{group:12} {', '.join(names)}")
@@ -168,7 +195,7 @@ def options(arguments: list[str]) -> int:
 
 
 def resolve(arguments: list[str]) -> int:
-    """sodamem resolve --at STAMP TEXT [OVERRIDE ...] [--json]"""
+    """Sodamem resolve --at STAMP TEXT [OVERRIDE ...] [--json]"""
     parser = _Parser(prog="sodamem resolve", description="Print every time expression in a text, and how it is read.")
     parser.add_argument("--at", required=True, metavar="STAMP", help="when it was said, e.g. 2023-07-17T10:00")
     parser.add_argument("--json", action="store_true", help="print one JSON array")
@@ -191,10 +218,12 @@ def resolve(arguments: list[str]) -> int:
 
 
 def facts(arguments: list[str]) -> int:
-    """sodamem facts --history FILE [--as-of STAMP] [OVERRIDE ...] [--json]"""
+    """Sodamem facts --history FILE [--as-of STAMP] [OVERRIDE ...] [--json]"""
     from sodamem.currency.view import as_of as seen_at
 
-    parser = _Parser(prog="sodamem facts", description="Print the facts of a memory with their words, times and status.")
+    parser = _Parser(
+        prog="sodamem facts", description="Print the facts of a memory with their words, times and status."
+    )
     parser.add_argument("--history", required=True, metavar="FILE", help="JSON file of sessions")
     parser.add_argument("--as-of", metavar="STAMP", help="only what was known and true at that time")
     parser.add_argument("--json", action="store_true", help="print one JSON object")
@@ -209,16 +238,25 @@ def facts(arguments: list[str]) -> int:
     kept = {fact.id for fact in found}
     edges = [edge for edge in edges if edge.source in kept or edge.target in kept]
     if given.json:
-        print(json.dumps({"facts": [_fact(fact) for fact in found],
-                          "edges": [report.vars_of(edge, "source", "target", "kind", "label") for edge in edges]},
-                         ensure_ascii=False, indent=1))
+        print(
+            json.dumps(
+                {
+                    "facts": [_fact(fact) for fact in found],
+                    "edges": [report.vars_of(edge, "source", "target", "kind", "label") for edge in edges],
+                },
+                ensure_ascii=False,
+                indent=1,
+            )
+        )
         return 0
     for fact in found:
         when = _interval_text(fact) or "-"
         quote = " … ".join(piece.text for piece in fact.pieces)
-        print(f"{fact.status:10} {fact.modality:13} {'' if fact.polarity else 'NOT '}{fact.predicate}  {fact.text[:70]}\n"
-              f"           {fact.pieces[0].turn_id} “{quote[:100]}”  occurred {when}  "
-              f"valid {fact.valid_from or '…'} .. {fact.valid_until or '…'}")
+        print(
+            f"{fact.status:10} {fact.modality:13} {'' if fact.polarity else 'NOT '}{fact.predicate}  {fact.text[:70]}\n"
+            f"           {fact.pieces[0].turn_id} “{quote[:100]}”  occurred {when}  "
+            f"valid {fact.valid_from or '…'} .. {fact.valid_until or '…'}"
+        )
     for edge in edges:
         if edge.kind in ("SUPERSEDES", "CONTRADICTS", "UPDATES"):
             print(f"{edge.kind} {edge.source} -> {edge.target}  {edge.label}")
@@ -256,7 +294,9 @@ def _time(value: TimeValue) -> dict[str, Any]:
 def _span(value: TimeValue) -> str:
     assert value.interval is not None
     about = "about " if value.approximate else ""
-    return f"{about}{value.interval.start:%Y-%m-%d %H:%M} .. {value.interval.end:%Y-%m-%d %H:%M} ({value.interval.grain})"
+    return (
+        f"{about}{value.interval.start:%Y-%m-%d %H:%M} .. {value.interval.end:%Y-%m-%d %H:%M} ({value.interval.grain})"
+    )
 
 
 def _interval_text(fact: FactEvent) -> str:
@@ -265,7 +305,9 @@ def _interval_text(fact: FactEvent) -> str:
 
 def _fact(fact: FactEvent) -> dict[str, Any]:
     return {
-        **report.vars_of(fact, "id", "kind", "predicate", "modality", "subject", "text", "speaker", "polarity", "status"),
+        **report.vars_of(
+            fact, "id", "kind", "predicate", "modality", "subject", "text", "speaker", "polarity", "status"
+        ),
         "flags": list(fact.flags),
         "roles": [report.vars_of(role, "name", "entity", "words") for role in fact.roles],
         "quantity": report.vars_of(fact.quantity, "value", "unit", "words") if fact.quantity else None,

@@ -85,7 +85,7 @@ def one_line() -> Iterator[None]:
     """Turn what Hydra and OmegaConf raise into a ConfigError whose message is one line."""
     try:
         yield
-    except (HydraException, OmegaConfBaseException) as error:
+    except (HydraException, OmegaConfBaseException, ValueError) as error:  # Hydra raises ValueError for some overrides
         # Hydra's reason may stand in the cause; the lines after the first name the available options.
         cause = error.__cause__ if isinstance(error.__cause__, OmegaConfBaseException) else error
         text = str(error) if str(error) else str(cause)

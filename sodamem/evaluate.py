@@ -40,27 +40,43 @@ class Report:
     counts: Mapping[str, int] = field(default_factory=dict)
 
 
-def results(
-    pipeline: Pipeline, corpus: Corpus, judge: Judge, opened: Callable[[Memory], None] = lambda _: None
-) -> Iterator[Result]:
-    """Every question of the corpus, history by history; `opened` is told of each memory once it is ready."""
+def opened(pipeline: Pipeline, corpus: Corpus) -> Iterator[tuple[Memory, Sequence[Question]]]:
+    """Each history's memory with its questions, one at a time; histories that nobody asks about stay closed."""
     for history_id in corpus.history_ids:
-        questions = corpus.questions(history_id)
-        if not questions:
-            continue
-        with pipeline.open(corpus.history(history_id)) as memory:
-            opened(memory)
-            snapshot = memory.snapshot
-            pool = retrieval.Pool(turn=len(snapshot.turns), session=len(snapshot.sessions))
-            for question in questions:
-                answer, evidence = pipeline.answer(memory, question)
-                yield Result(
-                    question=question,
-                    evidence=evidence,
-                    answer=answer,
-                    verdict=judge.grade(question, answer),
-                    measures=retrieval.score(question, evidence, pool, text.estimate_tokens),
-                )
+        if questions := corpus.questions(history_id):
+            with pipeline.open(corpus.history(history_id)) as memory:
+                yield memory, questions
+
+
+def retrieve(pipeline: Pipeline, corpus: Corpus) -> list[retrieval.Row]:
+    """Recall alone, without planner, reader or judge: what studies of the fusion compare."""
+    return [
+        _score(question, pipeline.recall(memory, question), memory)
+        for memory, questions in opened(pipeline, corpus)
+        for question in questions
+    ]
+
+
+def results(
+    pipeline: Pipeline, corpus: Corpus, judge: Judge, note: Callable[[Memory], None] = lambda _: None
+) -> Iterator[Result]:
+    """Every question of the corpus, history by history; `note` is told of each memory once it is ready."""
+    for memory, questions in opened(pipeline, corpus):
+        note(memory)
+        for question in questions:
+            answer, evidence = pipeline.answer(memory, question)
+            yield Result(
+                question=question,
+                evidence=evidence,
+                answer=answer,
+                verdict=judge.grade(question, answer),
+                measures=_score(question, evidence, memory),
+            )
+
+
+def _score(question: Question, evidence: Sequence[Evidence], memory: Memory) -> retrieval.Row:
+    pool = retrieval.Pool(turn=len(memory.snapshot.turns), session=len(memory.snapshot.sessions))
+    return retrieval.score(question, evidence, pool, text.estimate_tokens)
 
 
 def evaluate(
@@ -68,7 +84,7 @@ def evaluate(
     corpus: Corpus,
     judge: Judge,
     sink: Callable[[Result], None] = lambda _: None,
-    opened: Callable[[Memory], None] = lambda _: None,
+    note: Callable[[Memory], None] = lambda _: None,
 ) -> Report:
     """Run the whole corpus; each result goes to `sink` as soon as it exists, and only its numbers are kept."""
     rows: list[retrieval.Row] = []
@@ -78,12 +94,12 @@ def evaluate(
     stores: dict[str, str] = {}
     counts: Counter[str] = Counter()
 
-    def note(memory: Memory) -> None:
+    def ready(memory: Memory) -> None:
         stores[memory.history.id] = memory.snapshot.fingerprint
         counts.update(memory.counts)
-        opened(memory)
+        note(memory)
 
-    for result in results(pipeline, corpus, judge, note):
+    for result in results(pipeline, corpus, judge, ready):
         rows.append(result.measures)
         if not result.question.erratum:
             clean.append(result.measures)

@@ -75,7 +75,7 @@ def service(uri: str) -> Iterator[None]:
     except (MlflowException, SQLAlchemyError, sqlite3.Error, OSError) as error:
         reason = redacted(" ".join(str(error).split()))[:200]
         raise ServiceError(
-            f"tracking store {redacted(uri)} failed ({reason}). Check it, or use tracker=null"
+            f"tracking store {redacted(uri)} failed ({reason}). Check it, or use tracker=none"
         ) from error
 
 

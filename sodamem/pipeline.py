@@ -90,7 +90,9 @@ class Pipeline:
         """Bring the store up to the history: only sessions it does not hold yet are read, each in one transaction."""
         if store.frozen:
             if not store.complete:
-                raise StoreError(f"store {store.path} must be complete to be read frozen. Run once with store.frozen=false")
+                raise StoreError(
+                    f"store {store.path} must be complete to be read frozen. Run once with store.frozen=false"
+                )
             return
         for session in history.sessions:
             if not store.holds(session):
@@ -130,7 +132,8 @@ class Pipeline:
 
     def query(self, memory: Memory, question: Question) -> Query:
         def encode(text: str) -> NDArray[np.float32]:
-            return cached_encode(memory.encoder, [text], self.cache)[0]
+            vector: NDArray[np.float32] = cached_encode(memory.encoder, [text], self.cache)[0]
+            return vector
 
         return analyse(question, memory.names, self.timeline, encode, keep_names=self.recall_options.names_in_query)
 
@@ -151,7 +154,13 @@ class Pipeline:
         count = min(top_k, len(ranking.item))
         awards: list[list[Award]] = [[] for _ in range(count)]
         within = np.flatnonzero((ranking.award_place < count) & (ranking.award_mass != 0))
-        columns = (ranking.award_place, ranking.award_tunnel, ranking.award_head, ranking.award_direct, ranking.award_mass)
+        columns = (
+            ranking.award_place,
+            ranking.award_tunnel,
+            ranking.award_head,
+            ranking.award_direct,
+            ranking.award_mass,
+        )
         for place, tunnel, head, direct, mass in zip(*(column[within].tolist() for column in columns), strict=True):
             awards[place].append(Award(tunnel=ranking.tunnels[tunnel], head=head, direct=direct, mass=mass))
         return tuple(self._item(memory.snapshot, ranking, place, tuple(awards[place])) for place in range(count))
@@ -163,7 +172,7 @@ class Pipeline:
         fact = snapshot.fact(row)
         return Evidence(
             id=snapshot.ids[row],
-            kind=ITEM_KINDS[snapshot.kind[row]],  # type: ignore[arg-type]
+            kind=ITEM_KINDS[snapshot.kind[row]],
             rank=place + 1,
             turn_ids=tuple(snapshot.turns[other].id for other in turns),
             session_id=turn.session_id,
@@ -192,8 +201,17 @@ class Pipeline:
 def blind(question: Question) -> Question:
     """The question as a system may see it: without gold, trap or errata."""
     return replace(
-        question, gold="", gold_turns=(), gold_sessions=(), answerable=True, trap="", gold_interval=None, erratum="",
-        exclude="", category="", category_name="",
+        question,
+        gold="",
+        gold_turns=(),
+        gold_sessions=(),
+        answerable=True,
+        trap="",
+        gold_interval=None,
+        erratum="",
+        exclude="",
+        category="",
+        category_name="",
     )
 
 

@@ -16,6 +16,8 @@ from numpy.typing import NDArray
 
 from sodamem.types import (
     Answer,
+    ChatReply,
+    ChatRequest,
     Edge,
     Evidence,
     Extraction,
@@ -119,6 +121,14 @@ class Fusion(Protocol):
     def fuse(
         self, query: Query, hits: Mapping[str, Hits], strengths: Mapping[str, str], snapshot: Snapshot
     ) -> Ranking: ...
+
+
+class Chat(Protocol):
+    """Text in, text out: the only way to a model. Thread-safe and blocking; raises ServiceError, never guesses."""
+
+    @property
+    def digest(self) -> str: ...  # model, server settings and sampling: part of every cache key and judge identity
+    def ask(self, request: ChatRequest) -> ChatReply: ...
 
 
 class Planner(Protocol):

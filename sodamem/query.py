@@ -37,7 +37,9 @@ class Names:
         for turn in snapshot.turns:
             self._speakers.setdefault(" ".join(text.words(turn.speaker)), turn.speaker)
         self.roles = {turn.speaker: turn.role for turn in snapshot.turns}
-        people = sorted((s for s, role in self.roles.items() if s and role not in ("user", "assistant")), key=lambda s: (-len(s), s))
+        people = sorted(
+            (s for s, role in self.roles.items() if s and role not in ("user", "assistant")), key=lambda s: (-len(s), s)
+        )
         pattern = "|".join(re.escape(name) for name in people)
         self._people = re.compile(rf"\b(?:{pattern})(?:['’]s)?\b", re.IGNORECASE) if people else None
         surfaces: dict[tuple[str, ...], set[str]] = {}

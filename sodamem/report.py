@@ -31,8 +31,10 @@ def row(result: Result, awards_top: int) -> dict[str, Any]:
         "erratum": question.erratum,
         "answer": answer(result.answer),
         "verdict": {"label": verdict.label, "judge": verdict.judge, "reason": verdict.reason},
-        "usage": [vars_of(usage, "phase", "model", "prompt", "cached", "completion", "reasoning", "cache_hit")
-                  for usage in (*result.answer.usage, *verdict.usage)],
+        "usage": [
+            vars_of(usage, "phase", "model", "prompt", "cached", "completion", "reasoning", "cache_hit")
+            for usage in (*result.answer.usage, *verdict.usage)
+        ],
         "measures": {name: round(value, 9) for name, value in result.measures.values.items()},
         "excluded": list(result.measures.excluded),
         "ranking": [evidence(item, with_awards=item.rank <= awards_top) for item in result.evidence],
@@ -93,28 +95,54 @@ def masses(item: Evidence) -> dict[str, float]:
 
 def table(metrics: Mapping[str, float], judge: str) -> str:
     """Recall@k and accuracy by category, with n; a measure that is not defined shows as a dash."""
-    categories = sorted({name.split("/")[1] for name in metrics if name.startswith("accuracy/") and name.count("/") == 2})
+    categories = sorted(
+        {name.split("/")[1] for name in metrics if name.startswith("accuracy/") and name.count("/") == 2}
+    )
     categories = [name for name in categories if name != ERRATA.rstrip("/")]
     head = ["", "n", *(f"recall@{k}" for k in _CUTOFFS), "nDCG@10", "MRR", f"accuracy ({judge})"]
     body = [head]
     for unit in ("turn", "session"):
         if f"{unit}/n" in metrics:
-            body.append([f"{unit} level", _count(metrics.get(f"{unit}/n")),
-                         *(_share(metrics.get(f"{unit}/recall_at_{k}")) for k in _CUTOFFS),
-                         _share(metrics.get(f"{unit}/ndcg_at_10")), _share(metrics.get(f"{unit}/mrr")),
-                         _share(metrics.get("accuracy/strict")) if unit == "turn" else ""])
+            body.append(
+                [
+                    f"{unit} level",
+                    _count(metrics.get(f"{unit}/n")),
+                    *(_share(metrics.get(f"{unit}/recall_at_{k}")) for k in _CUTOFFS),
+                    _share(metrics.get(f"{unit}/ndcg_at_10")),
+                    _share(metrics.get(f"{unit}/mrr")),
+                    _share(metrics.get("accuracy/strict")) if unit == "turn" else "",
+                ]
+            )
     if "turn/random_recall_at_10" in metrics:
-        body.append(["random order", "", *(_share(metrics.get(f"turn/random_recall_at_{k}")) for k in _CUTOFFS), "", "", ""])
+        body.append(
+            ["random order", "", *(_share(metrics.get(f"turn/random_recall_at_{k}")) for k in _CUTOFFS), "", "", ""]
+        )
     for name in categories:
         scored = metrics.get(f"turn/{name}/n")
-        body.append([f"  {name}", _count(scored if scored is not None else metrics[f"accuracy/{name}/n"]), "", "",
-                     _share(metrics.get(f"turn/{name}/recall_at_10")), "", _share(metrics.get(f"turn/{name}/ndcg_at_10")),
-                     _share(metrics.get(f"turn/{name}/mrr")), _share(metrics.get(f"accuracy/{name}/strict"))])
+        body.append(
+            [
+                f"  {name}",
+                _count(scored if scored is not None else metrics[f"accuracy/{name}/n"]),
+                "",
+                "",
+                _share(metrics.get(f"turn/{name}/recall_at_10")),
+                "",
+                _share(metrics.get(f"turn/{name}/ndcg_at_10")),
+                _share(metrics.get(f"turn/{name}/mrr")),
+                _share(metrics.get(f"accuracy/{name}/strict")),
+            ]
+        )
     if f"{ERRATA}turn/recall_at_10" in metrics:
-        body.append(["without errata", _count(metrics.get(f"{ERRATA}turn/n")),
-                     *(_share(metrics.get(f"{ERRATA}turn/recall_at_{k}")) for k in _CUTOFFS),
-                     _share(metrics.get(f"{ERRATA}turn/ndcg_at_10")), _share(metrics.get(f"{ERRATA}turn/mrr")),
-                     _share(metrics.get(f"accuracy/{ERRATA}strict"))])
+        body.append(
+            [
+                "without errata",
+                _count(metrics.get(f"{ERRATA}turn/n")),
+                *(_share(metrics.get(f"{ERRATA}turn/recall_at_{k}")) for k in _CUTOFFS),
+                _share(metrics.get(f"{ERRATA}turn/ndcg_at_10")),
+                _share(metrics.get(f"{ERRATA}turn/mrr")),
+                _share(metrics.get(f"accuracy/{ERRATA}strict")),
+            ]
+        )
     return columns(body)
 
 
@@ -123,8 +151,10 @@ def columns(rows: list[list[str]]) -> str:
     widths = [max(len(cells[place]) for cells in rows) for place in range(len(rows[0]))]
     lines = []
     for cells in rows:
-        first, *others = (cell.ljust(width) if place == 0 else cell.rjust(width)
-                          for place, (cell, width) in enumerate(zip(cells, widths, strict=True)))
+        first, *others = (
+            cell.ljust(width) if place == 0 else cell.rjust(width)
+            for place, (cell, width) in enumerate(zip(cells, widths, strict=True))
+        )
         lines.append("  ".join([first, *others]).rstrip())
     return "\n".join(lines)
 
@@ -140,8 +170,10 @@ def _count(value: float | None) -> str:
 def worked(result: Result, items: int = 3) -> str:
     """One question as a story: asked, answered, cited, and which evidence carried how much of whose mass."""
     question, given = result.question, result.answer
-    lines = [f"Q  {question.text}   [{question.category}, asked {question.asked_at:%Y-%m-%d}]",
-             f"A  {given.text}   [gold: {question.gold}; {result.verdict.judge}: {result.verdict.label}]"]
+    lines = [
+        f"Q  {question.text}   [{question.category}, asked {question.asked_at:%Y-%m-%d}]",
+        f"A  {given.text}   [gold: {question.gold}; {result.verdict.judge}: {result.verdict.label}]",
+    ]
     lines += [f"   cites {citation.turn_id}: “{citation.quote}”" for citation in given.citations]
     for item in result.evidence[:items]:
         mark = "*" if set(item.turn_ids) & set(question.gold_turns) else " "

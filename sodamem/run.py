@@ -52,9 +52,11 @@ def run(cfg: DictConfig, *, quiet: bool = False) -> Outcome:
         tracked.dataset(corpus.name, corpus.sha256, str(config.plain(cfg.dataset).get("path") or corpus.name))
         with _results(folder, int(cfg.output.awards_top)) as (sink, examples):
             with _bars(corpus, quiet) as (opened, step):
+
                 def each(result: Result) -> None:
                     sink(result)
                     step(result)
+
                 found = evaluate(pipeline, corpus, judge, each, opened)
         _write(folder / "data.json", data(corpus, found))
         metrics = {**found.metrics, "seconds/total": time.perf_counter() - started}
@@ -90,8 +92,9 @@ def fresh(runs: Path, name: str) -> Path:
                 folder.mkdir()
                 return folder
     except OSError as refused:
-        raise StoreError(f"runs must be a directory that can be written, got {runs}: {refused.strerror}. "
-                         "Set runs=… or SODAMEM_RUNS") from refused
+        raise StoreError(
+            f"runs must be a directory that can be written, got {runs}: {refused.strerror}. Set runs=… or SODAMEM_RUNS"
+        ) from refused
     raise StoreError(f"runs must have room for another folder of {stamp}, got 1000 already in {runs}")
 
 
@@ -137,14 +140,23 @@ def _write(path: Path, value: Mapping[str, Any]) -> None:
 def describe(outcome: Outcome, tracked: str) -> str:
     """What a run prints: the table, the cost, two worked questions, and where everything is."""
     metrics = outcome.report.metrics
-    tokens = {phase: metrics.get(f"tokens/{phase}/prompt", 0) + metrics.get(f"tokens/{phase}/completion", 0)
-              for phase in ("extract", "plan", "read", "judge")}
-    excluded = {name.removeprefix("excluded/"): int(value) for name, value in metrics.items() if name.startswith("excluded/")}
+    tokens = {
+        phase: metrics.get(f"tokens/{phase}/prompt", 0) + metrics.get(f"tokens/{phase}/completion", 0)
+        for phase in ("extract", "plan", "read", "judge")
+    }
+    excluded = {
+        name.removeprefix("excluded/"): int(value) for name, value in metrics.items() if name.startswith("excluded/")
+    }
     lines = [report.table(metrics, outcome.judge), ""]
-    lines.append("model tokens: " + ", ".join(f"{phase} {count:,.0f}" for phase, count in tokens.items())
-                 + f"; evidence handed to the reader: {metrics.get('evidence_tokens/mean', 0):,.0f} words a question (estimate)")
-    lines.append(f"questions {metrics['questions']:.0f}, retrieval scored on {metrics['n']:.0f}"
-                 + ("; excluded: " + ", ".join(f"{reason} {count}" for reason, count in excluded.items()) if excluded else ""))
+    lines.append(
+        "model tokens: "
+        + ", ".join(f"{phase} {count:,.0f}" for phase, count in tokens.items())
+        + f"; evidence handed to the reader: {metrics.get('evidence_tokens/mean', 0):,.0f} words a question (estimate)"
+    )
+    lines.append(
+        f"questions {metrics['questions']:.0f}, retrieval scored on {metrics['n']:.0f}"
+        + ("; excluded: " + ", ".join(f"{reason} {count}" for reason, count in excluded.items()) if excluded else "")
+    )
     for result in outcome.examples:
         lines += ["", report.worked(result)]
     lines += ["", f"tracked: {tracked}", f"run: {outcome.folder}"]

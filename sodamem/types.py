@@ -32,7 +32,7 @@ KINDS: tuple[str, ...] = get_args(Kind)
 MODALITIES: tuple[str, ...] = get_args(Modality)
 STATUSES: tuple[str, ...] = get_args(Status)
 EDGE_KINDS: tuple[str, ...] = get_args(EdgeKind)
-ITEM_KINDS: tuple[str, ...] = get_args(ItemKind)
+ITEM_KINDS: tuple[ItemKind, ...] = get_args(ItemKind)
 
 
 # --- time ---------------------------------------------------------------------------------------------------
@@ -307,7 +307,7 @@ class Ranking:
 
     def members(self, place: int) -> list[int]:
         """Rows merged into the item at `place` (from 0), best first."""
-        return self.member[self.bounds[place] : self.bounds[place + 1]].tolist()
+        return [int(row) for row in self.member[self.bounds[place] : self.bounds[place + 1]]]
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -341,6 +341,49 @@ class Evidence:
     times: tuple[TimeValue, ...] = ()  # time expressions of the words, read at the time they were said
     members: tuple[str, ...] = ()  # ids of the items merged into this one
     quotable: tuple[str, ...] = ()  # stored words that a citation of it may quote: its turns, verbatim
+
+
+# --- model calls --------------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Message:
+    role: Literal["system", "user", "assistant"]
+    content: str
+
+
+@dataclass(frozen=True, kw_only=True)
+class ChatRequest:
+    """One logical model call. Everything here is part of the cache key; `repeat` tells wanted repetitions apart.
+
+    schema: JSON Schema that the reply must satisfy, None for free text · choices: allowed replies, where no schema
+    fits · max_tokens: completion budget, clamped to the model's context before sending · phase: for the ledger.
+    """
+
+    phase: str
+    messages: tuple[Message, ...]
+    max_tokens: int
+    temperature: float = 0.0
+    seed: int | None = None
+    schema: Mapping[str, object] | None = None
+    choices: tuple[str, ...] = ()
+    repeat: int = 0
+
+
+@dataclass(frozen=True, kw_only=True)
+class ChatReply:
+    """What came back, after validation. `data` is the parsed JSON where a schema was asked for.
+
+    truncated: the completion was cut by its budget; `data` is then None and `text` holds what there was · usage: one
+    entry for every attempt that was paid for, failed ones included.
+    """
+
+    text: str
+    data: object | None
+    model: str  # as the server names it
+    truncated: bool
+    usage: tuple[Usage, ...]
+    reasoning: str = ""
 
 
 # --- answers ------------------------------------------------------------------------------------------------

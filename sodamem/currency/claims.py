@@ -22,8 +22,9 @@ MARKS = frozenset({"possible_conflict", "duplicate"})  # the flags that currency
 class Claim:
     """One fact's say in one slot: it fills the slot with `value`, or ends the value there (() = whatever it holds).
 
-    start: the moment it counts from · place: where it stands in the order of effective time (a correction takes the
-    place of what it corrects) · old: the value it says it replaces · exact: ends only a value named in the same words.
+    old: the value it says it replaces · exact: ends only a value named in the same words · start: the moment it counts
+    from · place: where it stands in the order of effective time (a correction takes the place of what it corrects).
+    What the passes ask often is read from the fact once, while it is at hand.
     """
 
     fact: FactEvent
@@ -32,19 +33,24 @@ class Claim:
     ends: bool = False
     exact: bool = False
     reason: str = "changed"
-    start: datetime = field(default=datetime.min)
-    place: datetime = field(default=datetime.min)
+    id: str = field(init=False)
+    start: datetime = field(init=False)
+    place: datetime = field(init=False)
+    corrects: bool = field(init=False)
+    retracts: bool = field(init=False)
+    changes: bool = field(init=False)
+    brief: bool = field(init=False)
+    until: datetime | None = field(init=False)
 
     def __post_init__(self) -> None:
+        self.id, self.until, flags = self.fact.id, self.fact.valid_until, self.fact.flags
         self.start = self.place = effective(self.fact)
-
-    @property
-    def said(self) -> tuple[tuple[str, int, int], str]:
-        return self.fact.order, self.fact.id
+        self.corrects, self.retracts = "correction" in flags, "retraction" in flags
+        self.changes, self.brief = "state_change" in flags, "temporary" in flags
 
     @property
     def turn(self) -> tuple[datetime, tuple[str, int, int], str]:
-        return self.place, self.fact.order, self.fact.id
+        return self.place, self.fact.order, self.id
 
     @property
     def told_time(self) -> bool:
@@ -58,9 +64,6 @@ class Claim:
             return (words,)
         return words, self.fact.occurred or self.fact.mentioned_at
 
-    def has(self, flag: str) -> bool:
-        return flag in self.fact.flags
-
 
 @dataclass(kw_only=True, slots=True)
 class Fates:
@@ -71,40 +74,37 @@ class Fates:
     until: dict[str, datetime] = field(default_factory=dict)
     flags: dict[str, set[str]] = field(default_factory=lambda: defaultdict(set))
     pieces: dict[str, list[MessagePiece]] = field(default_factory=lambda: defaultdict(list))
-    edges: set[Edge] = field(default_factory=set)
+    edges: list[Edge] = field(default_factory=list)
 
     def supersede(self, loser: Claim, winner: Claim, reason: str) -> None:
         """Close the loser where the winner begins; an interval that would be empty is not written."""
-        fact, end = loser.fact, winner.start
-        begun = self.since.get(fact.id, fact.valid_from)
-        self.status.setdefault(fact.id, "superseded")
-        known = self.until.get(fact.id, fact.valid_until)
-        if loser.start <= end and (begun is None or begun < end) and (known is None or end < known):
-            self.until[fact.id] = end
-        self.edges.add(Edge(source=winner.fact.id, target=fact.id, kind="SUPERSEDES", label=reason))
+        end, begun = winner.start, self.since.get(loser.id, loser.fact.valid_from)
+        self.status.setdefault(loser.id, "superseded")
+        if loser.start <= end and (begun is None or begun < end) and (loser.until is None or end < loser.until):
+            self.until[loser.id] = end
+        self.edges.append(Edge(source=winner.id, target=loser.id, kind="SUPERSEDES", label=reason))
 
     def begin(self, winner: Claim) -> None:
         """A value that took another's place is known to hold from there on."""
         if winner.fact.valid_from is None or winner.start < winner.fact.valid_from:
-            self.since[winner.fact.id] = winner.start
+            self.since[winner.id] = winner.start
 
     def contradict(self, wrong: Claim, right: Claim, reason: str) -> None:
-        self.status[wrong.fact.id] = "invalid"
-        self.edges.add(Edge(source=right.fact.id, target=wrong.fact.id, kind="CONTRADICTS", label=reason))
+        self.status[wrong.id] = "invalid"
+        self.edges.append(Edge(source=right.id, target=wrong.id, kind="CONTRADICTS", label=reason))
 
     def refine(self, new: Claim, old: Claim) -> None:
-        self.edges.add(Edge(source=new.fact.id, target=old.fact.id, kind="UPDATES", label="refined"))
+        self.edges.append(Edge(source=new.id, target=old.id, kind="UPDATES", label="refined"))
 
     def fold(self, again: Claim, first: Claim) -> None:
         """The same statement made twice is one active fact with the provenance of both."""
-        self.status.setdefault(again.fact.id, "superseded")
-        self.flags[again.fact.id].add("duplicate")
-        self.pieces[first.fact.id].extend(again.fact.pieces)
+        self.status.setdefault(again.id, "superseded")
+        self.flags[again.id].add("duplicate")
+        self.pieces[first.id].extend(again.fact.pieces)
 
     def apply(self, facts: Iterable[FactEvent]) -> tuple[tuple[FactEvent, ...], tuple[Edge, ...]]:
         touched = self.status.keys() | self.since.keys() | self.until.keys() | self.flags.keys() | self.pieces.keys()
-        settled = tuple(self._settled(fact) if fact.id in touched else fact for fact in facts)
-        return settled, tuple(sorted(self.edges, key=lambda edge: (edge.source, edge.target, edge.kind, edge.label)))
+        return tuple(self._settled(fact) if fact.id in touched else fact for fact in facts), tuple(self.edges)
 
     def _settled(self, fact: FactEvent) -> FactEvent:
         new = [piece for piece in self.pieces.get(fact.id, ()) if piece not in fact.pieces]

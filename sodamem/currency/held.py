@@ -21,7 +21,7 @@ class Held:
         self.loose = loose
         self.values: dict[Value, list[Claim]] = {}
         self._heads: defaultdict[str, dict[Value, None]] = defaultdict(dict)
-        self._twins: dict[tuple[object, ...], Claim] = {}
+        self._twins: dict[Value, dict[object, Claim]] = {}  # first claim of each wording, of values said twice
         self._order: list[Claim] = []
         self._gone: set[str] = set()
 
@@ -32,21 +32,22 @@ class Held:
         self.values.setdefault(claim.value, []).append(claim)
         if claim.value:
             self._heads[claim.value[0][-1]][claim.value] = None
-        self._twins.setdefault((claim.value, claim.wording), claim)
         self._order.append(claim)
 
     def twin(self, claim: Claim) -> Claim | None:
         """The claim, still held, that made the same statement in the same words."""
-        if claim.value not in self.values:
+        held = self.values.get(claim.value)
+        if not held:
             return None
-        first = self._twins.get((claim.value, claim.wording))
-        return first if first and first.fact.id not in self._gone else None
+        twins = self._twins.setdefault(claim.value, {held[0].wording: held[0]})
+        first = twins.setdefault(claim.wording, claim)
+        return None if first is claim else first
 
     def latest(self, value: Value | None = None) -> Claim:
         """The last claim that came, of a value if one is given; only asked when there is one."""
         if value is not None:
             return self.values[value][-1]
-        while self._order[-1].fact.id in self._gone:
+        while self._order[-1].id in self._gone:
             self._order.pop()
         return self._order[-1]
 
@@ -86,16 +87,15 @@ class Held:
 
     def _pop(self, value: Value) -> Claim:
         claim = self.values[value].pop()
-        self._gone.add(claim.fact.id)
+        self._gone.add(claim.id)
         return claim
 
     def _drop(self, value: Value) -> list[Claim]:
         claims = self.values.pop(value)
         if value:
             self._heads[value[0][-1]].pop(value, None)
-        self._gone.update(claim.fact.id for claim in claims)
-        for claim in claims:
-            self._twins.pop((value, claim.wording), None)
+        self._gone.update(claim.id for claim in claims)
+        self._twins.pop(value, None)
         return claims
 
     def _find(self, named: Value, exact: bool) -> Value | None:

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
-from datetime import timedelta
+from datetime import datetime, timedelta
 
 from sodamem.currency.claims import Claim, Fates
 from sodamem.currency.held import Held
@@ -26,14 +26,14 @@ class Corrections:
     def apply(self, claims: Sequence[Claim]) -> None:
         said = Held(loose=self.rule.loose or self.rule.holds == "single")
         denied: dict[tuple[str, int], list[Claim]] = {}  # turn -> what it denied: "not in Leeds, I live in York"
-        for claim in sorted(claims, key=lambda claim: claim.said):
+        for claim in sorted(claims, key=lambda claim: (claim.fact.order, claim.id)):
             wrong = self._taken_back(claim, said)
             for target in wrong:
-                self.fates.contradict(target, claim, "retracted" if claim.has("retraction") else "corrected")
+                self.fates.contradict(target, claim, "retracted" if claim.retracts else "corrected")
             if claim.ends:
                 denied.setdefault(claim.fact.order[:2], []).extend(wrong)
                 continue
-            if claim.has("correction"):
+            if claim.corrects:
                 self._replace(claim, wrong or denied.get(claim.fact.order[:2], []))
             if claim.value:
                 said.add(claim)
@@ -48,15 +48,15 @@ class Corrections:
 
     def _taken_back(self, claim: Claim, said: Held) -> list[Claim]:
         """The last run of statements of the value in question; empty when the claim takes nothing back."""
-        retracts, corrects, changes = map(claim.has, ("retraction", "correction", "state_change"))
-        if not (retracts or corrects):
+        if not (claim.retracts or claim.corrects):
             return []
-        named = claim.value if claim.ends else () if changes else claim.old  # a change's old value was true
+        named = claim.value if claim.ends else () if claim.changes else claim.old  # a change's old value was true
         last = said.last(named, exact=claim.exact)
         if last is None or (last.value == claim.value and not claim.ends):
             return []
-        near = abs(claim.fact.mentioned_at - last.fact.mentioned_at) <= self.sitting
-        if changes and not retracts and (claim.start > last.fact.mentioned_at if claim.told_time else not near):
+        spoken, last_spoken = claim.fact.mentioned_at, last.fact.mentioned_at
+        near = abs(spoken - last_spoken) <= self.sitting
+        if claim.changes and not claim.retracts and (claim.start > last_spoken if claim.told_time else not near):
             return []  # the world changed after the words were said: they were true
         if not named and self.rule.holds != "single" and not near:
             return []  # one of several values, and nobody said which
@@ -77,7 +77,8 @@ class Succession:
         self.held = Held(loose=self.rule.loose or self.rule.holds == "single")
 
     def apply(self, claims: Sequence[Claim]) -> None:
-        for claim in sorted(claims, key=lambda claim: claim.turn):
+        """Go through the claims of the slot, given in order of effective time."""
+        for claim in claims:
             if self._ends_by_itself(claim):
                 if self.rule.holds == "single" and not claim.ends:
                     self.passing.append(claim)
@@ -89,10 +90,9 @@ class Succession:
             self._flag_conflicts()
 
     def _ends_by_itself(self, claim: Claim) -> bool:
-        fact, until = claim.fact, self.fates.until
-        if fact.valid_until is None and claim.has("temporary") and not claim.ends:
-            until[fact.id] = max(claim.start, fact.mentioned_at) + self.brief
-        return fact.valid_until is not None or fact.id in until
+        if claim.until is None and claim.brief and not claim.ends:
+            claim.until = self.fates.until[claim.id] = max(claim.start, claim.fact.mentioned_at) + self.brief
+        return claim.until is not None
 
     def _end(self, claim: Claim) -> None:
         if self.rule.holds == "event":
@@ -114,24 +114,23 @@ class Succession:
         self.held.add(claim)
 
     def _losers(self, claim: Claim) -> list[Claim]:
-        changes = claim.has("state_change")
-        if self.rule.holds == "multi" and changes and claim.old:
+        if self.rule.holds == "multi" and claim.changes and claim.old:
             return self.held.take(claim.old, exact=False, all_if_unnamed=False)
         if self.rule.holds != "single":
             return []
         losers = self.held.take_rivals(claim.value)
-        if losers or changes:
-            losers += [brief for brief in self.passing if brief.value != claim.value and self._lasts(brief, claim)]
+        if losers or claim.changes:
+            losers += [brief for brief in self.passing if brief.value != claim.value and _lasts(brief, claim.start)]
             self.passing = []
         return losers
-
-    def _lasts(self, brief: Claim, claim: Claim) -> bool:
-        end = self.fates.until.get(brief.fact.id, brief.fact.valid_until)
-        return end is not None and claim.start < end
 
     def _flag_conflicts(self) -> None:
         """Different states in a slot that nobody declared: all are kept, and marked for the reader."""
         states = [claim for claim in self.held.claims() if claim.fact.modality != "past_event"]
         if len({claim.value for claim in states}) > 1:
             for claim in states:
-                self.fates.flags[claim.fact.id].add("possible_conflict")
+                self.fates.flags[claim.id].add("possible_conflict")
+
+
+def _lasts(brief: Claim, moment: datetime) -> bool:
+    return brief.until is not None and moment < brief.until

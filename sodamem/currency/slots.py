@@ -16,13 +16,14 @@ from typing import Any
 from sodamem.currency.claims import Claim, Fates, as_extracted
 from sodamem.currency.rules import UNKNOWN, Rule, closers, read_table
 from sodamem.currency.settle import Corrections, Succession
-from sodamem.currency.values import read, read_role, value_of
+from sodamem.currency.values import Value, read, read_role, value_of
 from sodamem.currency.view import asserts
 from sodamem.errors import ConfigError
 from sodamem.protocols import Currency
 from sodamem.types import Edge, FactEvent
 
-Slot = tuple[str, str, tuple[object, ...]]  # subject, predicate, scope
+Scope = tuple[Value | None, ...]  # None: nobody told, and nothing is usual
+Slot = tuple[str, str, Scope]  # subject, predicate, scope
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -57,6 +58,15 @@ class SlotCurrency(Currency):
         return closers(self._rules)
 
     @cached_property
+    def _scopes(self) -> dict[str, dict[str, Value | None]]:
+        """By predicate that has any: its scope roles, and the value each has when it is not told."""
+        return {
+            predicate: {role: read(usual, self._padding) if usual else None for role, usual in rule.scope}
+            for predicate, rule in self._rules.items()
+            if rule.scope
+        }
+
+    @cached_property
     def _padding(self) -> frozenset[str]:
         return frozenset(self.padding)
 
@@ -70,10 +80,11 @@ class SlotCurrency(Currency):
         sitting, brief = timedelta(hours=self.sitting_hours), timedelta(days=self.temporary_days)
         books = [(self._rule(slot), claims) for slot, claims in self._claims(plain).items()]
         for rule, claims in books:
-            if any(claim.has("correction") or claim.has("retraction") for claim in claims):
+            if any(claim.corrects or claim.retracts for claim in claims):
                 Corrections(rule=rule, fates=fates, sitting=sitting).apply(claims)
+                claims.sort(key=lambda claim: claim.turn)  # corrections may have changed places
         for rule, claims in books:
-            standing = [c for c in claims if c.fact.id not in fates.status and not c.has("retraction")]
+            standing = [claim for claim in claims if claim.id not in fates.status and not claim.retracts]
             Succession(rule=rule, fates=fates, brief=brief).apply(standing)
         return fates.apply(plain)
 
@@ -81,40 +92,39 @@ class SlotCurrency(Currency):
         return UNKNOWN if None in slot[2] else self._rules.get(slot[1], UNKNOWN)
 
     def _claims(self, facts: Iterable[FactEvent]) -> dict[Slot, list[Claim]]:
+        """Claims by slot, each slot's in order of effective time."""
+        stated = [(fact, self.aliases.get(fact.predicate, fact.predicate)) for fact in facts if asserts(fact)]
+        told: dict[tuple[str, str], set[Scope]] = defaultdict(set)
+        for fact, predicate in stated:
+            if predicate in self._scopes and None not in (scope := self._scope(fact, predicate)):
+                told[fact.subject, predicate].add(scope)
         books: dict[Slot, list[Claim]] = defaultdict(list)
-        vague: list[tuple[Slot, Claim]] = []
-        told: dict[tuple[str, str], set[tuple[object, ...]]] = defaultdict(set)
-        for fact in facts:
-            if not asserts(fact):
-                continue
-            for slot, claim in self._says(fact):
-                if None in slot[2]:
-                    vague.append((slot, claim))
-                else:
-                    books[slot].append(claim)
-                    told[slot[:2]].add(slot[2])
-        for slot, claim in vague:  # a scope that is not told is the only one there is, if there is only one
-            scopes = told[slot[:2]]
-            books[(*slot[:2], next(iter(scopes))) if len(scopes) == 1 else slot].append(claim)
+        for fact, predicate in stated:
+            for slot, claim in self._says(fact, predicate):
+                scope = self._scope(fact, slot)
+                if None in scope and len(known := told[fact.subject, slot]) == 1:
+                    scope = next(iter(known))  # what nobody told is the only one there is
+                books[fact.subject, slot, scope].append(claim)
         return books
 
-    def _says(self, fact: FactEvent) -> Iterable[tuple[Slot, Claim]]:
-        predicate = self.aliases.get(fact.predicate, fact.predicate)
+    def _says(self, fact: FactEvent, predicate: str) -> Iterable[tuple[str, Claim]]:
+        """What a fact claims in the slot of its predicate, and in those that this predicate closes."""
         ends = not fact.polarity or "retraction" in fact.flags
-        yield self._claim(fact, predicate, ends=ends, exact=False, reason="ended" if ends else "changed")
-        if not ends:
-            slots = self._closers.get(predicate, ())
-            for slot, exact in slots:
-                found, claim = self._claim(fact, slot, ends=True, exact=exact, reason=predicate)
-                if claim.value or len(slots) == 1:  # "I quit", and nobody said what: it may be any of several slots
-                    yield found, claim
+        old = next((read_role(role, self._padding) for role in fact.roles if role.name == "from"), ())
+        reason = "ended" if ends else "changed"
+        yield predicate, Claim(fact=fact, value=self._value(fact, predicate), old=old, ends=ends, reason=reason)
+        slots = () if ends else self._closers.get(predicate, ())
+        for slot, exact in slots:
+            value = self._value(fact, slot)
+            if value or len(slots) == 1:  # "I quit", and nobody said what: it may be any of several slots
+                yield slot, Claim(fact=fact, value=value, ends=True, exact=exact, reason=predicate)
 
-    def _claim(self, fact: FactEvent, predicate: str, *, ends: bool, exact: bool, reason: str) -> tuple[Slot, Claim]:
-        said = {role.name: read_role(role, self._padding) for role in reversed(fact.roles)}
-        defaults = dict(self._rules.get(predicate, UNKNOWN).scope)
-        scope = tuple(
-            said.get(name) or (read(word, self._padding) if word else None) for name, word in defaults.items()
-        )
-        value, old = value_of(fact, defaults, self._padding), said.get("from", ())
-        claim = Claim(fact=fact, value=value, old=old, ends=ends, exact=exact, reason=reason)
-        return (fact.subject, predicate, scope), claim
+    def _value(self, fact: FactEvent, predicate: str) -> Value:
+        return value_of(fact, self._scopes.get(predicate, ()), self._padding)
+
+    def _scope(self, fact: FactEvent, predicate: str) -> Scope:
+        wanted = self._scopes.get(predicate)
+        if wanted is None:
+            return ()
+        said = {role.name: read_role(role, self._padding) for role in fact.roles if role.name in wanted}
+        return tuple(said.get(name) or usual for name, usual in wanted.items())

@@ -7,12 +7,13 @@ from __future__ import annotations
 
 from datetime import datetime
 
+from sodamem.dates.gold import agrees, parse_gold
 from sodamem.dates.policy import RULES_VERSION, Policy
 from sodamem.dates.rules import GRAMMAR
 from sodamem.dates.scan import scan
 from sodamem.types import TimeValue
 
-__all__ = ["RULES_VERSION", "Policy", "read"]
+__all__ = ["RULES_VERSION", "Policy", "agrees", "parse_gold", "read"]
 
 
 def read(text: str, at: datetime, policy: Policy) -> tuple[TimeValue, ...]:

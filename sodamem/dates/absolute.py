@@ -55,7 +55,7 @@ def named_date(ctx: Context, m: re.Match[str]) -> Reading | None:
     bare = not year and day.isdigit()
     # "I may 10 times ..", "march 5 miles": a plain number after a plain word is no date.
     if bare and (
-        COUNTED.match(ctx.text, m.end()) or written.lower() in ("may", "march", "mar") and written[0].islower()
+        COUNTED.match(ctx.text, m.end()) or (written.lower() in ("may", "march", "mar") and written[0].islower())
     ):
         return None
     number, of_month = month_number(written), ordinal(day)
@@ -106,7 +106,7 @@ def numeric(ctx: Context, m: re.Match[str]) -> Reading | None:
 
 
 def day_of_month(ctx: Context, m: re.Match[str]) -> Reading | None:
-    """on the 15th, Friday the 13th: of the month that the tense points to."""
+    """On the 15th, Friday the 13th: of the month that the tense points to."""
     weekday = m["weekday"]
     if not weekday and (ctx.licence not in _DAY_IN or not _END_OF_PHRASE.match(ctx.text, m.end())):
         return None
@@ -128,7 +128,7 @@ _OF_NAMED_MONTH = rx(r"(?:,)? (?:on )?the (?P<day>\d{1,2}(?:st|nd|rd|th))")
 
 
 def add_day(ctx: Context, base: Reading, start: int) -> Reading | None:
-    """next month + on the 15th."""
+    """Next month + on the 15th."""
     if base.interval is None or base.interval.grain != "month" or base.rule not in ("named_unit", "named_month"):
         return None
     m = _OF_NAMED_MONTH.match(ctx.text, base.end)

@@ -1,4 +1,4 @@
-"""Rules for times of the day: 5pm, at 17:30, noon, half past six, seven in the evening; and the suffixes that add them to a day.
+"""Rules for times of the day: 5pm, at 17:30, noon, half past six; and the suffixes that add them to a day.
 
 A clock time alone is on the anchor's own day. "9-5" and "3:15" without a cue are not times.
 """
@@ -11,16 +11,17 @@ from datetime import timedelta
 
 from sodamem.dates import spans
 from sodamem.dates.scan import Context, Reading, Rule
-from sodamem.dates.words import SMALL, one_of, rx
+from sodamem.dates.words import SMALL, one_of, rx, starting
 from sodamem.types import Interval
 
 _HOURS = one_of(SMALL[1:13])
 _CLOCK = (
     r"(?:(?P<h>\d{1,2})(?::(?P<min>[0-5]\d))? ?(?P<half>a\.?m\.?|p\.?m\.?)(?=\W|$)"
-    rf"|(?P<h2>\d{{1,2}}|{_HOURS}) ?o'clock|(?P<h4>\d{{1,2}}|{_HOURS})(?= (?:in the (?:morning|afternoon|evening)|at night|tonight)\b)|(?P<h24>[01]?\d|2[0-3]):(?P<min24>[0-5]\d)(?![:\d])"
-    rf"|(?P<edge>half past|quarter past|quarter to|quarter after) (?P<h3>\d{{1,2}}|{_HOURS})|(?P<word>noon|midday|midnight))"
+    rf"|(?P<h2>\d{{1,2}}|{_HOURS}) ?o'clock|(?P<h24>[01]?\d|2[0-3]):(?P<min24>[0-5]\d)(?![:\d])"
+    rf"|(?P<edge>half past|quarter past|quarter to|quarter after) (?P<h3>\d{{1,2}}|{_HOURS})"
+    rf"|(?P<h4>\d{{1,2}}|{_HOURS})(?= (?:in the (?:morning|afternoon|evening)|at night|tonight)\b)"
+    r"|(?P<word>noon|midday|midnight))"
 )
-_PART = r"(?:in the |at )?(?P<part>morning|afternoon|evening|night|lunchtime|dawn)"
 _EDGES = {"half past": 30, "quarter past": 15, "quarter after": 15, "quarter to": -15}
 _CUES = ("at", "by", "until", "till", "around", "from", "before", "after", "since", "about", "to", "between", "and")
 
@@ -66,7 +67,7 @@ def clock(ctx: Context, m: re.Match[str]) -> Reading | None:
 
 
 def part_of_day(ctx: Context, m: re.Match[str]) -> Reading | None:
-    """the morning of 5 May, the night before Christmas: see compose for before and after."""
+    """The morning of 5 May, the night before Christmas: see compose for before and after."""
     found = ctx.phrase(m.end(), "on")
     if found is None:
         return None
@@ -77,12 +78,12 @@ def part_of_day(ctx: Context, m: re.Match[str]) -> Reading | None:
 
 _PART_TAIL = re.compile(r"\s+(?:in\s+the\s+|at\s+)?(?P<part>morning|afternoon|evening|night|tonight)\b", re.IGNORECASE)
 _JOINT = re.compile(r",?\s+(?:on\s+|of\s+)?(?=\w)")
-_SUFFIX_PART = rx(rf",? (?:in the |around |at )?(?P<part>morning|afternoon|evening|night|lunchtime|dawn)(?!s\b)")
+_SUFFIX_PART = rx(r",? (?:in the |around |at )?(?P<part>morning|afternoon|evening|night|lunchtime|dawn)(?!s\b)")
 _SUFFIX_CLOCK = rx(rf",? (?:at |around |by |@ ?)?(?P<at>){_CLOCK}")
 
 
 def add_part(ctx: Context, base: Reading, start: int) -> Reading | None:
-    """friday + afternoon, yesterday + morning."""
+    """Friday + afternoon, yesterday + morning."""
     if (
         base.interval is None
         or base.interval.grain != "day"
@@ -98,7 +99,7 @@ def add_part(ctx: Context, base: Reading, start: int) -> Reading | None:
 
 
 def add_clock(ctx: Context, base: Reading, start: int) -> Reading | None:
-    """friday afternoon + at 3, 5 May + 17:30."""
+    """Friday afternoon + at 3, 5 May + 17:30."""
     if base.interval is None or base.interval.grain != "day":
         return None
     m = _SUFFIX_CLOCK.match(ctx.text, base.end)
@@ -110,7 +111,7 @@ def add_clock(ctx: Context, base: Reading, start: int) -> Reading | None:
 
 
 def add_hour(ctx: Context, base: Reading, start: int) -> Reading | None:
-    """tomorrow + at 7: the part of the day tells which seven, else the waking one first and the other as alternative."""
+    """Tomorrow + at 7: the part of the day tells which seven, else the waking hour first, the other as alternative."""
     if base.interval is None or base.interval.grain != "day":
         return None
     m = _SUFFIX_HOUR.match(ctx.text, base.end)
@@ -126,7 +127,8 @@ def add_hour(ctx: Context, base: Reading, start: int) -> Reading | None:
 
 
 _SUFFIX_HOUR = re.compile(
-    r",?\s+(?:at|around|by)\s+(?P<hour>\d{1,2})(?::(?P<min>[0-5]\d))?(?=\s*(?:[.,;!?)]|$)|\s+(?:and|for|to|with|in|on|so|but)\b)",
+    r",?\s+(?:at|around|by)\s+(?P<hour>\d{1,2})(?::(?P<min>[0-5]\d))?"
+    r"(?=\s*(?:[.,;!?)]|$)|\s+(?:and|for|to|with|in|on|so|but)\b)",
     re.IGNORECASE,
 )
 SUFFIXES = (add_part, add_hour, add_clock)
@@ -152,7 +154,7 @@ def clock_range(ctx: Context, m: re.Match[str]) -> Reading | None:
 RULES = (
     Rule(
         "clock_range",
-        frozenset({"from", "between", "#"}),
+        starting("from between #"),
         rx(
             r"(?:(?:from|between) )?(?P<first>\d{1,2})(?::(?P<first_min>[0-5]\d))? ?(?P<first_half>a\.?m\.?|p\.?m\.?)?"
             rf"(?: (?:to|and|until|till) | ?[-\u2013] ?){_CLOCK}"
@@ -161,13 +163,13 @@ RULES = (
     ),
     Rule(
         "clock",
-        frozenset({"at", "#", "half", "quarter", "noon", "midday", "midnight", *SMALL[1:13]}),
+        starting("at # half quarter noon midday midnight", SMALL[1:13]),
         rx(rf"(?P<at>at (?:about |around )?)?{_CLOCK}"),
         clock,
     ),
     Rule(
         "part_of_day",
-        frozenset("the morning afternoon evening night".split()),
+        starting("the morning afternoon evening night"),
         rx(r"(?:the )?(?P<part>morning|afternoon|evening|night) of (?=\w)"),
         part_of_day,
     ),

@@ -10,42 +10,22 @@ from dataclasses import replace
 from datetime import timedelta
 
 from sodamem.dates import spans
-from sodamem.dates.relative import NUMBER_STARTS, amount
+from sodamem.dates.relative import NUMBER_STARTS, amount, inner
 from sodamem.dates.scan import UNRESOLVED, Context, Reading, Rule
 from sodamem.dates.words import (
     AMOUNT,
     NUMBER,
     ORDINAL,
     ORDINALS,
-    UNITS,
     WEEKDAY,
     WEEKDAYS,
     number,
     ordinal,
     rx,
+    starting,
     weekday_number,
 )
 from sodamem.types import Interval
-
-_THIS_UNIT = re.compile(
-    r"(?:the\s+)?(?P<unit>week|weekend|month|quarter|year|decade|century)\b(?!\s+(?:of|before|after))", re.IGNORECASE
-)
-_DETERMINER = re.compile(r"(?:the\s+)?(?:month\s+of\s+|year\s+(?:of\s+)?)?", re.IGNORECASE)
-PLAIN = "week|weekend|month|quarter|year|day"
-
-
-def inner(ctx: Context, position: int) -> Reading | None:
-    """The phrase inside another one: bare months, seasons, years and "the month" count there."""
-    found = ctx.phrase(position, "sub")
-    lead = _DETERMINER.match(ctx.text, position)
-    if found is None and lead and lead.end() > position:
-        found = ctx.phrase(lead.end(), "sub")
-    if found is not None:
-        return found
-    m = _THIS_UNIT.match(ctx.text, position)
-    if m is None:
-        return None
-    return Reading(interval=spans.unit(m["unit"].lower(), ctx.at, ctx.policy.week_start), end=m.end())
 
 
 def over(
@@ -68,10 +48,7 @@ def nth_of(period: Interval, nth: int, what: str, week_start: int) -> Interval:
     if what == "half":
         return spans.slice_of(period, nth - 1 if nth > 0 else 1, 2)
     if what == "week":
-        if nth > 0:
-            start = period.start + timedelta(days=7 * (nth - 1))
-        else:
-            start = period.end + timedelta(days=7 * nth)
+        start = period.start + timedelta(days=7 * (nth - 1)) if nth > 0 else period.end + timedelta(days=7 * nth)
         found = spans.between(start, start + timedelta(days=7), "week")
     elif nth > 0:
         found = spans.unit(what, period.start, week_start, nth - 1)
@@ -97,7 +74,7 @@ def ordinal_in(ctx: Context, m: re.Match[str]) -> Reading | None:
 
 
 def some_of(ctx: Context, m: re.Match[str]) -> Reading | None:
-    """the last two weeks of April, the first few days of May."""
+    """The last two weeks of April, the first few days of May."""
     found = inner(ctx, m.end())
     if found is None or found.interval is None:
         return found
@@ -109,7 +86,7 @@ def some_of(ctx: Context, m: re.Match[str]) -> Reading | None:
 
 
 def beside(ctx: Context, m: re.Match[str]) -> Reading | None:
-    """the week before 9 June, the weekend after Easter, the Friday before last Christmas, the weekend of 5 May."""
+    """The week before 9 June, the weekend after Easter, the Friday before last Christmas, the weekend of 5 May."""
     found = inner(ctx, m.end())
     if found is None:
         return _by_event(ctx, m)
@@ -117,7 +94,7 @@ def beside(ctx: Context, m: re.Match[str]) -> Reading | None:
         return replace(UNRESOLVED, end=found.end)
     what, where = m["what"].lower().rstrip("."), " ".join(m["where"].lower().split())
     side = 0 if where == "of" else 1 if where in ("after", "following") else -1
-    if side == 0 and (what in WEEKDAYS and found.interval.grain == "day" or what == found.interval.grain == "day"):
+    if side == 0 and ((what in WEEKDAYS and found.interval.grain == "day") or what == found.interval.grain == "day"):
         return None
     base = found.interval
     near, other = neighbour(ctx, what, base, side)
@@ -128,9 +105,11 @@ _EVENT = re.compile(r"(?:the|my|his|her|our|their|your|i|we|she|he|they|you|that
 
 
 def _by_event(ctx: Context, m: re.Match[str]) -> Reading | None:
-    """the week before the wedding, two days after we met: dated by an event that only the story knows."""
+    """The week before the wedding, two days after we met: dated by an event that only the story knows."""
     if m["where"].lower() not in ("before", "after", "following", "prior to") or not _EVENT.match(ctx.text, m.end()):
         return None
+    if not re.match(r"(?:the|an?|one|two|\d|a (?:few|couple))\b", m.group(), re.IGNORECASE) and "n" not in m.groupdict():
+        return None  # "a quiet weekend after we came back"
     return replace(UNRESOLVED, end=m.end("where"))
 
 
@@ -167,7 +146,7 @@ def neighbour(ctx: Context, what: str, base: Interval, side: int) -> tuple[Inter
 
 
 def counted_from(ctx: Context, m: re.Match[str]) -> Reading | None:
-    """two weeks before 11 August, three days after Christmas, a week from Friday, a few days before November."""
+    """Two weeks before 11 August, three days after Christmas, a week from Friday, a few days before November."""
     found = inner(ctx, m.end())
     if found is None:
         return _by_event(ctx, m)
@@ -190,7 +169,7 @@ def counted_from(ctx: Context, m: re.Match[str]) -> Reading | None:
 
 
 def day_of_named_month(ctx: Context, m: re.Match[str]) -> Reading | None:
-    """the 3rd of next month."""
+    """The 3rd of next month."""
     found = inner(ctx, m.end())
     if found is None or found.interval is None or found.interval.grain != "month":
         return None
@@ -212,7 +191,7 @@ _THIRDS = {"early": 0, "beginning": 0, "start": 0, "mid": 1, "middle": 1, "late"
 
 
 def third_of(ctx: Context, m: re.Match[str]) -> Reading | None:
-    """early May, mid-2019, the end of next month, late last night: a third of it, or half of a day, loosely."""
+    """Early May, mid-2019, the end of next month, late last night: a third of it, or half of a day, loosely."""
     found = inner(ctx, m.end())
     if found is None or found.interval is None:
         return found
@@ -221,10 +200,12 @@ def third_of(ctx: Context, m: re.Match[str]) -> Reading | None:
     if whole.grain == "minute":
         return None
     if whole.grain == "day":
+        if index == 1:
+            return None
         # early tomorrow, late last night: the first or last half of the hours named
-        early, half = whole.start + (whole.end - whole.start) / 2, index // 2
-        part = spans.between(*((whole.start, early), (early, whole.end))[half], "day")
-        return over(found, part, approximate=True) if index != 1 else None
+        middle = whole.start + (whole.end - whole.start) / 2
+        start, end = (middle, whole.end) if index else (whole.start, middle)
+        return over(found, spans.between(start, end, "day"), approximate=True)
     others = tuple(spans.slice_of(a, index, 3) for a in found.alternatives if a.end - a.start > 2 * spans.ONE_DAY)
     return over(found, spans.slice_of(whole, index, 3), approximate=True, alternatives=others)
 
@@ -238,28 +219,23 @@ _WHAT = rf"(?P<what>weekend|week|month|quarter|year|day|half|decade|{WEEKDAY})"
 RULES = (
     Rule(
         "ordinal_in",
-        frozenset({"the", "#", "very", *ORDINALS}),
-        rx(
-            rf"(?:the )?(?:very )?(?P<nth>{ORDINAL}) (?:full )?{_WHAT} (?:of|in) (?:the (?=month of|year |{PLAIN}))?(?=\w|')"
-        ),
+        starting("the # very", ORDINALS),
+        rx(rf"(?:the )?(?:very )?(?P<nth>{ORDINAL}) (?:full )?{_WHAT} (?:of|in) (?=\w|')"),
         ordinal_in,
     ),
     Rule(
         "some_of",
-        frozenset("the first last".split()),
+        starting("the first last"),
         rx(rf"(?:the )?(?P<side>first|last) {AMOUNT} (?:of|in) (?=\w)"),
         some_of,
     ),
     Rule(
         "beside",
-        frozenset(
-            {"the", "a", "one", "last", *WEEKDAYS}
-            | {"week", "weekend", "month", "quarter", "year", "day", "night", "evening", "morning", "afternoon"}
-        ),
+        starting("the a one last week weekend month quarter year day night evening morning afternoon", WEEKDAYS),
         rx(
             r"(?:the |a |one |last (?=week|weekend))?(?:very |whole )?"
             rf"(?P<what>weekend|week|month|quarter|year|day|night|evening|morning|afternoon|{WEEKDAY}) "
-            r"(?:right |just |immediately )?(?P<where>before|after|following|prior to|preceding|leading up to|of) (?=\w)"
+            r"(?:right |just )?(?P<where>before|after|following|prior to|preceding|leading up to|of) (?=\w)"
         ),
         beside,
     ),
@@ -271,7 +247,7 @@ RULES = (
     ),
     Rule(
         "day_of_named_month",
-        frozenset({"the", "#"}),
+        starting("the #"),
         rx(r"(?:the )?(?P<nth>\d{1,2}(?:st|nd|rd|th)) of (?=(?:next|last|this|the|that) month)"),
         day_of_named_month,
     ),
@@ -283,15 +259,16 @@ RULES = (
     ),
     Rule(
         "third_of",
-        frozenset("the early mid middle late beginning start end towards toward".split()),
+        starting("the early mid middle late beginning start end"),
         rx(
-            r"(?:(?:the )?(?P<third>beginning of|start of|middle of|end of|early(?: in)?|mid|late(?: in)?)(?: |-)(?:the (?=month of|week|month|year|quarter|decade))?)(?=\w|')"
+            r"(?:(?:the )?(?P<third>beginning of|start of|middle of|end of|early(?: in)?|mid|late(?: in)?)(?: |-))"
+            r"(?=\w|')"
         ),
         third_of,
     ),
     Rule(
         "hedged",
-        frozenset("around about approximately roughly circa sometime".split()),
+        starting("around about approximately roughly circa sometime"),
         rx(r"(?:around|about|approximately|roughly|circa|sometime(?: in| around| during)?) (?:the )?(?=\w)"),
         hedged,
     ),

@@ -23,18 +23,21 @@ from sodamem.types import Interval
 # (month, day), or (month, nth, weekday) with -1 for the last, or ("easter", days after Easter Sunday).
 Feast = tuple[int, int] | tuple[int, int, int] | tuple[str, int]
 FEASTS: Mapping[str, Feast] = {
-    "new year's eve": (12, 31), "new years eve": (12, 31), "new year eve": (12, 31), "new year's day": (1, 1), "new years": (1, 1), "new year": (1, 1), "new year's": (1, 1), "groundhog day": (2, 2),
-    "valentine's day": (2, 14), "valentine's": (2, 14), "valentines": (2, 14), "valentine day": (2, 14),
-    "st. patrick's day": (3, 17), "st patrick's day": (3, 17), "saint patrick's day": (3, 17), "st paddy's day": (3, 17),
-    "pi day": (3, 14), "april fools' day": (4, 1), "april fools": (4, 1), "april fool's day": (4, 1), "earth day": (4, 22),
+    "new year's eve": (12, 31), "new year eve": (12, 31), "new year's day": (1, 1), "new year's": (1, 1),
+    "new year": (1, 1), "groundhog day": (2, 2), "valentine's day": (2, 14), "valentine's": (2, 14),
+    "valentine day": (2, 14),
+    "st. patrick's day": (3, 17), "st patrick's day": (3, 17), "saint patrick's day": (3, 17), "pi day": (3, 14),
+    "april fools' day": (4, 1), "april fool's day": (4, 1), "april fools'": (4, 1), "earth day": (4, 22),
     "may day": (5, 1), "cinco de mayo": (5, 5), "star wars day": (5, 4), "juneteenth": (6, 19), "bastille day": (7, 14),
-    "fourth of july": (7, 4), "4th of july": (7, 4), "july 4th": (7, 4), "july fourth": (7, 4), "halloween": (10, 31), "all saints' day": (11, 1), "all souls' day": (11, 2), "guy fawkes night": (11, 5),
-    "bonfire night": (11, 5), "veterans day": (11, 11), "veteran's day": (11, 11), "armistice day": (11, 11),
+    "fourth of july": (7, 4), "4th of july": (7, 4), "july 4th": (7, 4), "july fourth": (7, 4), "halloween": (10, 31),
+    "all saints' day": (11, 1), "all souls' day": (11, 2), "guy fawkes night": (11, 5), "bonfire night": (11, 5),
+    "veterans' day": (11, 11), "veteran's day": (11, 11), "armistice day": (11, 11),
     "christmas": (12, 25), "christmas day": (12, 25), "xmas": (12, 25), "xmas day": (12, 25), "boxing day": (12, 26),
     "international women's day": (3, 8), "women's day": (3, 8), "independence day": (7, 4), "canada day": (7, 1),
     "mother's day": (5, 2, 6), "mothers' day": (5, 2, 6), "father's day": (6, 3, 6), "fathers' day": (6, 3, 6),
     "memorial day": (5, -1, 0), "labor day": (9, 1, 0), "labour day": (9, 1, 0), "columbus day": (10, 2, 0),
-    "martin luther king day": (1, 3, 0), "mlk day": (1, 3, 0), "presidents' day": (2, 3, 0), "president's day": (2, 3, 0),
+    "martin luther king day": (1, 3, 0), "mlk day": (1, 3, 0), "presidents' day": (2, 3, 0),
+    "president's day": (2, 3, 0), "martin luther king jr. day": (1, 3, 0),
     "thanksgiving": (11, 4, 3), "thanksgiving day": (11, 4, 3), "easter": ("easter", 0), "easter sunday": ("easter", 0),
     "easter monday": ("easter", 1), "good friday": ("easter", -2), "maundy thursday": ("easter", -3),
     "holy thursday": ("easter", -3), "palm sunday": ("easter", -7), "ash wednesday": ("easter", -46),
@@ -74,7 +77,31 @@ _SAID_OF = re.compile(r"\s+(?:was|were|went|is\s+coming|will\s+be|is\s+(?:in|on)
 _PART = re.compile(r"\s+(?:morning|afternoon|evening|night)\b", re.IGNORECASE)
 _GREETING = re.compile(r"\b(?:happy|merry|jolly)\s+$", re.IGNORECASE)
 _IN = frozenset(
-    "in on at for over since before after by until till during around through from of sub than between to and up each".split()
+    [
+        "in",
+        "on",
+        "at",
+        "for",
+        "over",
+        "since",
+        "before",
+        "after",
+        "by",
+        "until",
+        "till",
+        "during",
+        "around",
+        "through",
+        "from",
+        "of",
+        "sub",
+        "than",
+        "between",
+        "to",
+        "and",
+        "up",
+        "each",
+    ]
 )
 
 

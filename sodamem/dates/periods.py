@@ -26,17 +26,57 @@ from sodamem.dates.words import (
     ordinal,
     rx,
 )
-from sodamem.dates.yearly import WHICH, WHICH_STARTS, OfYear, named_yearly, yearly, year_meant, years_ago
+from sodamem.dates.yearly import WHICH, WHICH_STARTS, OfYear, named_yearly, year_meant, yearly, years_ago
 from sodamem.types import Interval
 
 _IN = frozenset(
-    "in since until till by during before after around about of through throughout over between all from to year for and".split()
+    [
+        "in",
+        "since",
+        "until",
+        "till",
+        "by",
+        "during",
+        "before",
+        "after",
+        "around",
+        "about",
+        "of",
+        "through",
+        "throughout",
+        "over",
+        "between",
+        "all",
+        "from",
+        "to",
+        "year",
+        "for",
+        "and",
+    ]
 )
 # Months that are also names or verbs need a plainer preposition than the others.
 _NAMES = frozenset({"april", "may", "june", "august", "jan", "march"})
 _NAMES_IN = _IN - {"from", "of", "to", "all", "for", "about", "and"}
-_SEASON_IN = frozenset("in since until till during over before through throughout of all for from between sub".split())
-_FALL_IN = frozenset("in during since until by sub".split())
+_SEASON_IN = frozenset(
+    [
+        "in",
+        "since",
+        "until",
+        "till",
+        "during",
+        "over",
+        "before",
+        "through",
+        "throughout",
+        "of",
+        "all",
+        "for",
+        "from",
+        "between",
+        "sub",
+    ]
+)
+_FALL_IN = frozenset(["in", "during", "since", "until", "by", "sub"])
 _ATTRIBUTE = re.compile(
     r"\s+(?:of|break|camp|love|semester|program|school|house|sports?|coats?|dress(?:es)?)\b", re.IGNORECASE
 )
@@ -125,7 +165,7 @@ def named_season(ctx: Context, m: re.Match[str]) -> Reading:
 
 
 def of_year(ctx: Context, m: re.Match[str]) -> Reading | None:
-    """spring of last year, August this year."""
+    """Spring of last year, August this year."""
     if m["what"].lower() in ("may", "march", "fall", "spring") and m["what"][0].islower() and not m["of"]:
         return None
     return Reading(interval=_of_year(m["what"].lower())(year_meant(ctx, m)))
@@ -151,19 +191,22 @@ def half_year(ctx: Context, m: re.Match[str]) -> Reading:
     return Reading(interval=spans.slice_of(spans.year(int(m["year"])), int(m["half"]) - 1, 2))
 
 
-_TENS = {
+_THE_PART = re.compile(r"\bthe\s+(?:early|mid|late)[\s-]+$", re.IGNORECASE)
+DECADES = {
     name: 10 * n
-    for n, name in enumerate("twenties thirties forties fifties sixties seventies eighties nineties".split(), start=2)
+    for n, name in enumerate(
+        ["twenties", "thirties", "forties", "fifties", "sixties", "seventies", "eighties", "nineties"], start=2
+    )
 }
 
 
 def decade(ctx: Context, m: re.Match[str]) -> Reading | None:
     if m["century"]:
         start = int(m["century"]) * 100 + int(m["tens"]) * 10
-    elif not m["the"] and ctx.licence != "sub":
+    elif not m["the"] and (ctx.licence != "sub" or (m["word"] and not _THE_PART.search(ctx.text[: m.start()]))):
         return None  # "in her thirties"
     else:
-        tens = _TENS[m["word"].lower()] if m["word"] else int(m["decade"]) * 10
+        tens = DECADES[m["word"].lower()] if m["word"] else int(m["decade"]) * 10
         start = (ctx.at.year - tens) // 100 * 100 + tens
     return Reading(interval=spans.year(start, 10, "decade"))
 
@@ -172,13 +215,14 @@ def century(ctx: Context, m: re.Match[str]) -> Reading:
     return Reading(interval=spans.year((ordinal(m["nth"]) - 1) * 100, 100, "span"))
 
 
+_COUNTING = one_of(word for word in ORDINALS if word not in ("last", "final"))
 _M = frozenset(MONTHS)
 _S = frozenset(SEASONS)
 _LONG_MONTH = one_of(name for name in MONTHS if name not in _SHORT or name in ("june", "july", "march", "may"))
-_TAIL = rf"(?:(?P<year>{YEAR})|'(?P<short>\d\d)(?!\d|s\b))"
+_TAIL = rf"(?:(?P<year>{YEAR})|[\x27\u2019](?P<short>\d\d)(?!\d|s\b))"
 _JOIN = r"(?: (?:to|until|till|through|thru) | ?[-\u2013\u2014] ?)"
 RULES = (
-    Rule("month_year", _M, rx(rf"(?P<month>{MONTH})\.?,?(?: of)? ?{_TAIL}".replace("'", "['\u2019]")), month_year),
+    Rule("month_year", _M, rx(rf"(?P<month>{MONTH})\.?,?(?: of)? ?{_TAIL}"), month_year),
     Rule("bare_month", _M, rx(rf"(?P<month>{MONTH})"), bare_month),
     Rule("named_month", WHICH_STARTS, rx(rf"(?:this )?(?P<which>{WHICH}) (?P<month>{MONTH})(?! \d)"), named_month),
     Rule(
@@ -192,7 +236,7 @@ RULES = (
     Rule(
         "season_year",
         _S | {"the"},
-        rx(rf"(?:the )?(?P<season>{SEASON})(?: of|,)? {_TAIL}".replace("'", "['\u2019]")),
+        rx(rf"(?:the )?(?P<season>{SEASON})(?: of|,)? {_TAIL}"),
         season_year,
     ),
     Rule("bare_season", _S | {"the"}, rx(rf"(?:the )?(?P<season>{SEASON})(?:time)?"), bare_season),
@@ -214,19 +258,17 @@ RULES = (
     Rule("half_year", frozenset("h"), rx(rf"h(?P<half>[12])(?: of|,)? (?P<year>{YEAR})"), half_year),
     Rule(
         "decade",
-        frozenset({"the", "#", "'", *_TENS}),
+        frozenset({"the", "#", "'", *DECADES}),
         rx(
             r"(?P<the>the )?(?:(?P<century>1[89]|20)(?P<tens>\d)0'?s|'?(?P<decade>[3-9])0'?s"
-            rf"|(?P<word>{one_of(_TENS)}))"
+            rf"|(?P<word>{one_of(DECADES)}))"
         ),
         decade,
     ),
     Rule(
         "century",
         frozenset({"the", "#", *ORDINALS}),
-        rx(
-            rf"(?:the )?(?P<nth>\d{{1,2}}(?:st|nd|rd|th)|{one_of(w for w in ORDINALS if w not in ('last', 'final'))}) century"
-        ),
+        rx(rf"(?:the )?(?P<nth>\d{{1,2}}(?:st|nd|rd|th)|{_COUNTING}) century"),
         century,
     ),
 )

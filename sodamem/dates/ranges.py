@@ -10,14 +10,15 @@ from dataclasses import replace
 from datetime import timedelta
 
 from sodamem.dates import spans
-from sodamem.dates.compose import inner, over
-from sodamem.dates.relative import NUMBER_STARTS, amount
+from sodamem.dates.compose import over
+from sodamem.dates.relative import HEDGE, HEDGE_STARTS, NUMBER_STARTS, amount, inner
 from sodamem.dates.scan import UNRESOLVED, Context, Reading, Rule
-from sodamem.dates.words import AMOUNT, DAY_TH, MONTH, MONTHS, YEAR, month_number, ordinal, rx
+from sodamem.dates.words import AMOUNT, DAY_TH, MONTH, MONTHS, YEAR, month_number, ordinal, rx, starting
 from sodamem.dates.yearly import yearly
+from sodamem.types import Interval
 
 _DASH = r" ?[-\u2013\u2014] ?"
-_TO = re.compile(rf"(?:\s+(?:to|until|till|through|thru)\s+|\s*[-\u2013\u2014]\s*)(?:the\s+)?", re.IGNORECASE)
+_TO = re.compile(r"(?:\s+(?:to|until|till|through|thru)\s+|\s*[-\u2013\u2014]\s*)(?:the\s+)?", re.IGNORECASE)
 _AND = re.compile(r"\s+(?:and|to)\s+(?:the\s+)?|\s*[-\u2013\u2014]\s*", re.IGNORECASE)
 _DATED = (
     "named_date",
@@ -44,7 +45,7 @@ def since(ctx: Context, m: re.Match[str]) -> Reading | None:
 
 
 def lasting(ctx: Context, m: re.Match[str]) -> Reading | None:
-    """for three years (now): anchored when the sentence says that it still goes on, else a length without a date."""
+    """For three years (now): anchored when the sentence says that it still goes on, else a length without a date."""
     name, count, loose = amount(m)
     if name in ("minute", "hour"):
         return None
@@ -94,12 +95,11 @@ def days_of_month(ctx: Context, m: re.Match[str]) -> Reading | None:
     if m["lead"] is None and " and " in f" {' '.join(m.group().lower().split())} ":
         return None
     written = m["year"] or m["year2"]
-    if written:
-        end = spans.date(int(written), month, last)
-    else:
-        placed = yearly(ctx, m.start(), m.end(), lambda year: spans.date(year, month, last)).interval
-        end = placed if placed is not None else spans.day(ctx.at)
-    return Reading(interval=spans.hull(spans.date(end.start.year, month, first), end))
+
+    def days(year: int) -> Interval:
+        return spans.hull(spans.date(year, month, first), spans.date(year, month, last))
+
+    return Reading(interval=days(int(written))) if written else yearly(ctx, m.start(), m.end(), days)
 
 
 def add_range(ctx: Context, base: Reading, start: int) -> Reading | None:
@@ -115,22 +115,20 @@ SUFFIXES = (add_range,)
 _JOIN = rf"(?: to | and | until | till | through | thru |{_DASH})(?:the )?"
 _NOW = r"(?P<now> (?:now|and counting)| already now)"
 RULES = (
-    Rule("since", frozenset({"since", "ever"}), rx(r"(?P<lead>ever )?since (?=\w)"), since),
+    Rule("since", starting("since ever"), rx(r"(?P<lead>ever )?since (?=\w)"), since),
     Rule(
         "lasting",
-        NUMBER_STARTS | {"for", "about", "around", "almost", "nearly", "over", "roughly", "under", "just", "some"},
-        rx(
-            r"(?P<for>for )?(?P<hedge>(?:about|around|almost|nearly|over|under|just over|just under|roughly|maybe|like|close to) )?"
-            rf"{AMOUNT}{_NOW}?"
-        ),
+        NUMBER_STARTS | HEDGE_STARTS | {"for"},
+        rx(rf"(?P<for>for )?{HEDGE}{AMOUNT}{_NOW}?"),
         lasting,
     ),
-    Rule("range", frozenset({"from", "between"}), rx(r"(?P<lead>from|between) (?:the )?(?=\w)"), ranged),
+    Rule("range", starting("from between"), rx(r"(?P<lead>from|between) (?:the )?(?=\w)"), ranged),
     Rule(
         "days_of_month",
-        frozenset({"from", "between", "#", *MONTHS}),
+        starting("from between #", MONTHS),
         rx(
-            rf"(?:(?P<lead>from|between) )?(?:(?:the )?(?P<a>{DAY_TH}){_JOIN}(?P<b>{DAY_TH})(?: of)?,? (?P<month>{MONTH})(?:,? (?P<year>{YEAR}))?"
+            r"(?:(?P<lead>from|between) )?(?:"
+            rf"(?:the )?(?P<a>{DAY_TH}){_JOIN}(?P<b>{DAY_TH})(?: of)?,? (?P<month>{MONTH})(?:,? (?P<year>{YEAR}))?"
             rf"|(?P<month2>{MONTH}) (?:the )?(?P<a2>{DAY_TH}){_JOIN}(?P<b2>{DAY_TH})(?![\d:])(?:,? (?P<year2>{YEAR}))?)"
         ),
         days_of_month,

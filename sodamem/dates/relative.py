@@ -11,25 +11,25 @@ from datetime import timedelta
 
 from sodamem.dates import spans
 from sodamem.dates.scan import UNRESOLVED, Context, Reading, Rule
-from sodamem.dates.words import (
-    AMOUNT,
-    LOOSE,
-    NUMBER,
-    SMALL,
-    TENS,
-    UNIT,
-    UNITS,
-    number,
-    rx,
-)
+from sodamem.dates.words import AMOUNT, LOOSE, NUMBER, SMALL, TENS, UNIT, UNITS, number, one_of, rx, starting
 from sodamem.types import Interval
 
-NUMBER_STARTS = frozenset({"#", "a", "an", "half", "several", "couple", "few", *LOOSE, *SMALL[1:], *TENS})
-_FINER = {"century": ("year", 100), "decade": ("year", 10), "year": ("month", 12), "week": ("day", 7)}
+NUMBER_STARTS = starting("# a an half", LOOSE, SMALL[1:], TENS)
+# unit -> (the next finer one, how many of it, whether its count is rounded there)
+_FINER = {
+    "century": ("year", 100, False),
+    "decade": ("year", 10, False),
+    "year": ("month", 12, True),
+    "quarter": ("month", 3, True),
+    "month": ("day", 30.4375, True),
+    "week": ("day", 7, True),
+    "day": ("hour", 24, True),
+    "hour": ("minute", 60, True),
+}
 _DAY_WORDS = {"yesterday": -1, "today": 0, "tomorrow": 1, "tmrw": 1, "tmr": 1, "tmw": 1, "tomorow": 1, "tommorow": 1}
 
 
-def amount(match: re.Match[str]) -> tuple[str, float, bool]:
+def amount(match: re.Match[str]) -> tuple[str, int, bool]:
     """(unit, count, approximate) of an AMOUNT; a fraction is told in the next finer unit ("half a year": 6 months)."""
     count, loose = number(match["n"])
     name = UNITS[match["unit"].lower()]
@@ -39,16 +39,28 @@ def amount(match: re.Match[str]) -> tuple[str, float, bool]:
     if name == "fortnight":
         name, count = "week", count * 2
     while count % 1 and name in _FINER:
-        name, factor = _FINER[name]
-        count, loose = round(count * factor, 6), True
-        count = round(count) if name in ("day", "month") else count
-    if count % 1 and name == "month":
-        name, count, loose = "day", round(count * 30.4375), True
-    if count % 1 and name == "day":
-        name, count, loose = "hour", round(count * 24), True
-    if count % 1 and name == "hour":
-        name, count, loose = "minute", round(count * 60), True
+        name, factor, whole = _FINER[name]
+        count, loose = count * factor, True
+        count = round(count) if whole else round(count, 6)
     return name, round(count), loose
+
+
+_THIS_UNIT = rx(r"the (?P<unit>week|weekend|month|quarter|year|decade|century)(?! (?:of|before|after)\b)")
+_DETERMINER = re.compile(r"(?:the\s+)?(?:month\s+of\s+|year\s+(?:of\s+)?)?", re.IGNORECASE)
+
+
+def inner(ctx: Context, position: int) -> Reading | None:
+    """The phrase inside another one: bare months, seasons, years and "the month" count there."""
+    found = ctx.phrase(position, "sub")
+    lead = _DETERMINER.match(ctx.text, position)
+    if found is None and lead and lead.end() > position:
+        found = ctx.phrase(lead.end(), "sub")
+    if found is not None:
+        return found
+    m = _THIS_UNIT.match(ctx.text, position)
+    if m is None:
+        return None
+    return Reading(interval=spans.unit(m["unit"].lower(), ctx.at, ctx.policy.week_start), end=m.end())
 
 
 def day_word(ctx: Context, m: re.Match[str]) -> Reading:
@@ -75,9 +87,11 @@ def ago(ctx: Context, m: re.Match[str]) -> Reading | None:
 
 def ahead(ctx: Context, m: re.Match[str]) -> Reading | None:
     name, count, loose = amount(m)
+    single = m["n"].lower() in ("a", "an", "one")
     if ctx.tense(m.start(), m.end()) == "past":
-        return UNRESOLVED  # "finished in two days", "the first time in years": a duration, not a date
-    if name == "minute" and m["n"].lower() in ("a", "one"):
+        # "finished in two days" is a length, not a date; "not built in a day" is a manner of speaking.
+        return None if single else UNRESOLVED
+    if name == "minute" and single:
         return None
     return _on(ctx, name, count, loose or bool(m["hedge"]))
 
@@ -88,9 +102,9 @@ def from_now(ctx: Context, m: re.Match[str]) -> Reading:
 
 
 def later(ctx: Context, m: re.Match[str]) -> Reading:
-    """Counted from the talk when something is planned, else from an event that only the story knows."""
+    """Counted from the talk when something is planned; in a story, from an event that only the story knows."""
     name, count, loose = amount(m)
-    if ctx.tense(m.start(), m.end()) != "future":
+    if ctx.tense(m.start(), m.end()) == "past":
         return UNRESOLVED
     return _on(ctx, name, count, loose)
 
@@ -124,7 +138,7 @@ def named_unit(ctx: Context, m: re.Match[str]) -> Reading | None:
         return None
     if name == "fortnight":
         return Reading(interval=_stretch(ctx, "week", 2 * steps))
-    if article == "the" and name == "quarter":
+    if name == "quarter" and (article == "the" or ctx.text[: m.start()].lower().endswith("the ")):
         return None  # of a game
     if which == "past" or (article == "the" and which in ("last", "next")):
         grain = spans.unit(name, ctx.at, 0).grain
@@ -161,7 +175,7 @@ def _stretch(ctx: Context, name: str, count: int) -> Interval:
 
 
 def past_units(ctx: Context, m: re.Match[str]) -> Reading:
-    """the last two weeks, the next few days, the past year and a half: a stretch that touches the anchor."""
+    """The last two weeks, the next few days, the past year and a half: a stretch that touches the anchor."""
     name, count, loose = amount(m)
     sign = -1 if m["which"].lower() in ("last", "past", "previous") else 1
     return Reading(interval=_stretch(ctx, name, sign * count), approximate=loose)
@@ -179,10 +193,10 @@ def before_last(ctx: Context, m: re.Match[str]) -> Reading:
 
 
 def part_of_today(ctx: Context, m: re.Match[str]) -> Reading:
-    """this morning, tonight, last night; just after midnight "last night" is the night that is ending."""
+    """This morning, tonight, last night; just after midnight "last night" is the night that is ending."""
     words = m.group().lower()
     today = spans.day(ctx.at)
-    if words.startswith(("last", "yester")):
+    if words.startswith("last"):
         return Reading(interval=spans.part_of(spans.day(ctx.at, -1), "evening" if "evening" in words else "night"))
     part = "night" if words.startswith("to") else m["part"].lower()
     here = spans.part_of(today, part)
@@ -192,8 +206,8 @@ def part_of_today(ctx: Context, m: re.Match[str]) -> Reading:
 
 
 def within(ctx: Context, m: re.Match[str]) -> Reading | None:
-    """earlier this week, later today: the side of the unit that lies before or after the anchor."""
-    found = ctx.phrase(m.end(), "in")
+    """Earlier this week, later today: the side of the unit that lies before or after the anchor."""
+    found = inner(ctx, m.end())
     if found is None or found.interval is None or not found.interval.holds(ctx.at):
         return None
     today, whole = spans.day(ctx.at), found.interval
@@ -212,71 +226,66 @@ def this_time(ctx: Context, m: re.Match[str]) -> Reading:
     return Reading(interval=spans.day(moved), approximate=name != "day")
 
 
-_HEDGE = (
+HEDGE = (
     r"(?P<hedge>(?:about|around|roughly|approximately|almost|nearly|over|just over|just under|under|maybe|like|some|"
     r"at least|more than|less than|close to) )?"
 )
-_HEDGES = frozenset(
-    "about around roughly approximately almost nearly over just under maybe like some at more less close".split()
+HEDGE_STARTS = starting(
+    "about around roughly approximately almost nearly over just under maybe like some at more less close"
 )
-_UNIT_NAMES = "weekend|week|fortnight|month|quarter|year|decade|century|day|minute|hour"
-
+_WHICH = "last|past|previous|next|coming|upcoming|following|this|current"
+_NAMED = one_of(
+    ["weekend", "week", "fortnight", "month", "quarter", "year", "decade", "century", "day", "minute", "hour"]
+)
+_BACK = r"back(?! (?:in|to|at|home|from|for|on|into)\b)"
 RULES = (
     Rule(
         "day_word",
-        frozenset({"the", "day", *_DAY_WORDS}),
-        rx(r"(?:the )?day before yesterday|(?:the )?day after tomorrow|" + "|".join(_DAY_WORDS)),
+        starting("the day", _DAY_WORDS),
+        rx(r"(?:the )?day before yesterday|(?:the )?day after tomorrow|" + one_of(_DAY_WORDS)),
         day_word,
     ),
     Rule(
         "ago",
-        NUMBER_STARTS | _HEDGES,
-        rx(
-            rf"{_HEDGE}{AMOUNT} (?P<tail>ago|back(?! (?:in|to|at|home|from|for|on|into)\b))(?: (?P<exact>today|yesterday|tomorrow))?"
-        ),
+        NUMBER_STARTS | HEDGE_STARTS,
+        rx(rf"{HEDGE}{AMOUNT} (?P<tail>ago|{_BACK})(?: (?P<exact>today|yesterday|tomorrow))?"),
         ago,
     ),
     Rule(
         "ahead",
-        frozenset({"in", "within"}),
-        rx(rf"(?:in|within) (?:another )?{_HEDGE}{AMOUNT}(?:'?s? time)?(?! (?:of|row)\b)"),
+        starting("in within"),
+        rx(rf"(?:in|within) (?:another )?{HEDGE}{AMOUNT}(?:'?s? time)?(?! (?:of|row)\b)"),
         ahead,
     ),
-    Rule("from_now", NUMBER_STARTS | _HEDGES, rx(rf"{_HEDGE}{AMOUNT} (?:from now|hence|from today)"), from_now),
+    Rule("from_now", NUMBER_STARTS | HEDGE_STARTS, rx(rf"{HEDGE}{AMOUNT} (?:from now|hence)"), from_now),
     Rule("later", NUMBER_STARTS, rx(rf"{AMOUNT} later"), later),
     Rule(
         "named_unit",
-        frozenset("the this last past previous next coming upcoming following current".split()),
-        rx(
-            rf"(?P<the>the |these |this )?(?P<which>last|past|previous|next|coming|upcoming|following|this|current) (?P<unit>{_UNIT_NAMES})"
-        ),
+        starting("the these this", _WHICH.split("|")),
+        rx(rf"(?P<the>the |these |this )?(?P<which>{_WHICH}) (?P<unit>{_NAMED})"),
         named_unit,
     ),
     Rule(
         "past_units",
-        frozenset("the these this last past previous next coming".split()),
+        starting("the these this last past previous next coming"),
         rx(
-            rf"(?:the |these |this )?(?P<which>last|past|previous|next|coming) (?P<n>{NUMBER}) (?P<unit>{UNIT})(?P<half> and a half)?"
+            r"(?:the |these |this )?(?P<which>last|past|previous|next|coming) "
+            rf"(?P<n>{NUMBER}) (?P<unit>{UNIT})(?P<half> and a half)?"
         ),
         past_units,
     ),
     Rule(
         "before_last",
-        frozenset("the week weekend month year night".split()),
+        starting("the week weekend month quarter year night"),
         rx(r"(?:the )?(?P<unit>weekend|week|month|quarter|year|night) (?P<which>before last|after next)"),
         before_last,
     ),
     Rule(
         "part_of_today",
-        frozenset("this last tonight tonite yesternight".split()),
+        starting("this last tonight tonite"),
         rx(r"this (?P<part>morning|afternoon|evening)|tonight|tonite|last (?:night|evening)"),
         part_of_today,
     ),
-    Rule("within", frozenset({"earlier", "later"}), rx(r"(?P<side>earlier|later) (?=\w)"), within),
-    Rule(
-        "this_time",
-        frozenset({"this"}),
-        rx(r"this time (?P<which>last|next) (?P<unit>week|month|year)"),
-        this_time,
-    ),
+    Rule("within", starting("earlier later"), rx(r"(?P<side>earlier|later) (?:(?:in|on) )?(?=\w)"), within),
+    Rule("this_time", starting("this"), rx(r"this time (?P<which>last|next) (?P<unit>week|month|year)"), this_time),
 )

@@ -68,19 +68,19 @@ Extend = Callable[["Context", Reading, int], Reading | None]
 
 @dataclass(frozen=True, slots=True)
 class Grammar:
-    """All rules by first word, the suffixes that may follow any phrase, and a cheap test for texts without any."""
+    """All rules by first word, the suffixes that may follow any phrase, and the words without which no phrase is."""
 
     rules: Mapping[str, tuple[Rule, ...]]
     suffixes: tuple[Extend, ...]
-    hint: re.Pattern[str]
+    cues: frozenset[str]
 
 
-def grammar(rules: Iterable[Rule], suffixes: tuple[Extend, ...], hint: re.Pattern[str]) -> Grammar:
+def grammar(rules: Iterable[Rule], suffixes: tuple[Extend, ...], cues: frozenset[str]) -> Grammar:
     table: dict[str, list[Rule]] = {}
     for rule in rules:
         for word in rule.starts:
             table.setdefault(word, []).append(rule)
-    return Grammar({word: tuple(found) for word, found in table.items()}, suffixes, hint)
+    return Grammar({word: tuple(found) for word, found in table.items()}, suffixes, cues)
 
 
 @dataclass(slots=True)
@@ -93,6 +93,7 @@ class Context:
     grammar: Grammar
     licence: str = ""
     year: int | None = None
+    default_year: int | None = None
     memo: dict[tuple[int, str, datetime, int | None, bool], Reading | None] = field(default_factory=dict)
 
     def phrase(
@@ -104,7 +105,8 @@ class Context:
         year: int | None = None,
         extend: bool = True,
     ) -> Reading | None:
-        """The longest phrase that begins at a position, or None; read against another anchor or year when one is given."""
+        """The longest phrase that begins at a position, or None; against another anchor or year if one is given."""
+        year = year or self.default_year
         key = (position, licence, at or self.at, year, extend)
         if key in self.memo:
             return self.memo[key]
@@ -118,7 +120,8 @@ class Context:
             if found is not None and (best is None or found.end > best.end):
                 best = found
         while best is not None and extend:
-            longer = next((x for x in (s(self, best, position) for s in self.grammar.suffixes) if x), None)
+            tries = (suffix(self, best, position) for suffix in self.grammar.suffixes)
+            longer = next((reading for reading in tries if reading), None)
             if longer is None:
                 break
             best = longer
@@ -142,11 +145,18 @@ def _word(text: str, position: int) -> str:
     return match.group().lower() if match else ""
 
 
-def scan(text: str, at: datetime, policy: Policy, rules: Grammar) -> tuple[TimeValue, ...]:
-    """All time expressions of a text in order of position; spans are code points of the text."""
-    if not rules.hint.search(text):
+_LETTERS = re.compile(r"[a-z]+")
+_DIGIT = re.compile(r"\d")
+
+
+def scan(text: str, at: datetime, policy: Policy, rules: Grammar, *, year: int | None = None) -> tuple[TimeValue, ...]:
+    """All time expressions of a text in order of position; spans are code points of the text.
+
+    year: the year of everything that comes once a year and names none; else the anchor and the tense tell it.
+    """
+    if rules.cues.isdisjoint(_LETTERS.findall(text.lower())) and not _DIGIT.search(text):
         return ()
-    ctx = Context(text, at, policy, rules)
+    ctx = Context(text, at, policy, rules, default_year=year)
     values: list[TimeValue] = []
     done = 0
     for token in _TOKEN.finditer(text):

@@ -1,7 +1,7 @@
 """Rules for days of the week: last Friday, next Saturday, on Monday, two Fridays ago, Tuesday of next week.
 
-Nearest occurrence by default: next = first strictly after, last = last strictly before, this = the coming one where today
-counts; the calendar-week reading is kept as an alternative where it differs (field practice: dateparser and others split here).
+Nearest occurrence by default: next = first strictly after, last = last strictly before, this = the coming one, where
+today counts; the calendar-week reading is an alternative where it differs (parsers and speakers are split here).
 """
 
 from __future__ import annotations
@@ -110,7 +110,7 @@ def weekdays_ago(ctx: Context, m: re.Match[str]) -> Reading | None:
 
 
 def week_ago_weekday(ctx: Context, m: re.Match[str]) -> Reading:
-    """a week ago Friday: so many weeks before the latest Friday; a week on Friday: so many after the coming one."""
+    """A week ago Friday: so many weeks before the latest Friday; a week on Friday: so many after the coming one."""
     count, loose = number(m["n"])
     weekday = weekday_number(m["day"])
     if m["where"].lower() == "ago":
@@ -137,7 +137,7 @@ _STARTS = frozenset(WEEKDAYS)
 RULES = (
     Rule(
         "named_weekday",
-        frozenset("the this last past next coming upcoming following previous that".split()),
+        frozenset(["the", "this", "last", "past", "next", "coming", "upcoming", "following", "previous", "that"]),
         rx(
             rf"(?:the |this )?(?P<which>last|past|next|coming|upcoming|following|previous|this|that) (?P<day>{WEEKDAY})"
         ),

@@ -6,6 +6,7 @@ Written for this project; abbreviations are those found in chats and in date sta
 from __future__ import annotations
 
 import re
+from collections.abc import Iterable
 
 MONTHS = {
     **dict.fromkeys(["january", "jan"], 1),
@@ -45,26 +46,50 @@ UNITS = {
     **dict.fromkeys(["century", "centuries"], "century"),
 }
 SEASONS = ("spring", "summer", "autumn", "fall", "winter")
-SMALL = (
-    "zero one two three four five six seven eight nine ten eleven twelve thirteen fourteen fifteen sixteen "
-    "seventeen eighteen nineteen"
-).split()
+SMALL = [
+    "zero",
+    "one",
+    "two",
+    "three",
+    "four",
+    "five",
+    "six",
+    "seven",
+    "eight",
+    "nine",
+    "ten",
+    "eleven",
+    "twelve",
+    "thirteen",
+    "fourteen",
+    "fifteen",
+    "sixteen",
+    "seventeen",
+    "eighteen",
+    "nineteen",
+]
 TENS = {"twenty": 20, "thirty": 30, "forty": 40, "fifty": 50, "sixty": 60, "seventy": 70, "eighty": 80, "ninety": 90}
 # How many "a few" is: the middle of what speakers mean, always marked approximate.
 LOOSE = {"couple": 2.0, "few": 3.0, "several": 5.0, "dozen": 12.0}
 ORDINALS = {
-    **{word: n for n, word in enumerate("first second third fourth fifth sixth".split(), start=1)},
-    **{word: n for n, word in enumerate("seventh eighth ninth tenth eleventh twelfth".split(), start=7)},
-    **{word: n for n, word in enumerate("thirteenth fourteenth fifteenth sixteenth seventeenth".split(), start=13)},
+    **{word: n for n, word in enumerate(["first", "second", "third", "fourth", "fifth", "sixth"], start=1)},
+    **{word: n for n, word in enumerate(["seventh", "eighth", "ninth", "tenth", "eleventh", "twelfth"], start=7)},
+    **{
+        word: n
+        for n, word in enumerate(["thirteenth", "fourteenth", "fifteenth", "sixteenth", "seventeenth"], start=13)
+    },
     **{"eighteenth": 18, "nineteenth": 19, "twentieth": 20, "thirtieth": 30, "last": -1, "final": -1},
-    **{f"twenty-{word}": 20 + n for n, word in enumerate("first second third fourth fifth sixth".split(), start=1)},
+    **{
+        f"twenty-{word}": 20 + n
+        for n, word in enumerate(["first", "second", "third", "fourth", "fifth", "sixth"], start=1)
+    },
     **{"twenty-seventh": 27, "twenty-eighth": 28, "twenty-ninth": 29, "thirty-first": 31},
 }
 
 
-def one_of(words: object) -> str:
+def one_of(words: Iterable[str]) -> str:
     """A regex group over words, the longest first so that none hides behind its own prefix."""
-    return "(?:" + "|".join(sorted(map(re.escape, words), key=lambda w: (-len(w), w))) + ")"  # type: ignore[call-overload]
+    return "(?:" + "|".join(sorted(map(re.escape, words), key=lambda w: (-len(w), w))) + ")"
 
 
 MONTH = one_of(MONTHS) + r"(?:\.(?=\s?\d))?"
@@ -78,7 +103,10 @@ NUMBER = (
     rf"(?:{_EITHER}|\d+(?:\.\d+)?|(?:a )?(?:couple|few)(?: of)?|several|(?:a )?dozen|half(?: an?)?|an?|{WORD_NUMBER})"
     r"(?: and a half)?"
 )
-AMOUNT = rf"(?P<n>{NUMBER}) (?:more |whole |full |long |short |entire )?(?P<unit>{UNIT})(?P<half> and a half)?(?P<so> or (?:so|two|three))?"
+AMOUNT = (
+    rf"(?P<n>{NUMBER}) (?:more |whole |full |long |short |entire )?(?P<unit>{UNIT})"
+    r"(?P<half> and a half)?(?P<so> or (?:so|two|three))?"
+)
 ORDINAL = rf"(?:{one_of(ORDINALS)}|\d{{1,2}}(?:st|nd|rd|th))"
 # What makes a number a quantity and not a year or a day.
 COUNTED = re.compile(
@@ -90,6 +118,11 @@ COUNTED = re.compile(
 YEAR = r"(?:1[89]|20)\d\d(?![\d%]|[.,:/]\d|-(?!(?:1[89]|20)\d\d\b)\d)"
 DAY = r"(?:3[01]|[12]\d|0?[1-9])"
 DAY_TH = rf"{DAY}(?:st|nd|rd|th)?"
+
+
+def starting(words: str, *more: Iterable[str]) -> frozenset[str]:
+    """The first words of a rule, as a spaced list and further collections."""
+    return frozenset(words.split()).union(*more)
 
 
 def rx(pattern: str) -> re.Pattern[str]:

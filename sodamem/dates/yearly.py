@@ -8,6 +8,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable
 from dataclasses import replace
+from datetime import timedelta
 
 from sodamem.dates import spans
 from sodamem.dates.scan import Context, Reading
@@ -15,8 +16,8 @@ from sodamem.dates.words import rx
 from sodamem.types import Interval
 
 OfYear = Callable[[int], Interval]
-# Without a tense, the anchor's year holds unless that is more than this away and the other side of New Year is near, days.
-_WRAP = 300
+# Without a tense the anchor's year holds, unless the occurrence across New Year is nearer than this.
+_WRAP = timedelta(days=62)
 WHICH = "this|last|next|past|coming|upcoming|previous"
 WHICH_STARTS = frozenset(WHICH.split("|"))
 
@@ -34,9 +35,9 @@ def yearly(ctx: Context, start: int, end: int, of_year: OfYear) -> Reading:
         return Reading(interval=here if here.start <= ctx.at else of_year(ctx.at.year - 1))
     if told == "future":
         return Reading(interval=here if here.end > ctx.at else of_year(ctx.at.year + 1))
-    away = (here.start - ctx.at).days
-    if abs(away) > _WRAP:
-        return Reading(interval=of_year(ctx.at.year + (-1 if away > 0 else 1)), alternatives=(here,))
+    there = of_year(ctx.at.year + (-1 if here.start > ctx.at else 1))
+    if there.start != here.start and min(abs(there.start - ctx.at), abs(there.end - ctx.at)) < _WRAP:
+        return Reading(interval=there, alternatives=(here,))
     return Reading(interval=here)
 
 
@@ -56,7 +57,7 @@ def named_yearly(ctx: Context, which: str, of_year: OfYear, start: int, end: int
 
 
 def years_ago(ctx: Context, count: int, of_year: OfYear) -> Interval:
-    """two summers ago: the latest that is over is the first to be counted."""
+    """Two summers ago: the latest that is over is the first to be counted."""
     around = [of_year(year) for year in range(ctx.at.year - 2, ctx.at.year + 1)]
     last = [i for i in around if i.end <= spans.midnight(ctx.at)][-1]
     return of_year(last.start.year - count + 1)
@@ -71,7 +72,7 @@ def year_meant(ctx: Context, match: re.Match[str]) -> int:
 
 
 def add_year(ctx: Context, base: Reading, start: int) -> Reading | None:
-    """in May + last year, Christmas + of this year: the same words, read in that year."""
+    """In May + last year, Christmas + of this year: the same words, read in that year."""
     match = OF_YEAR.match(ctx.text, base.end) if base.rule in _YEARLY else None
     if match is None:
         return None

@@ -11,13 +11,26 @@ from sodamem.extractor.lexicon import Predicate
 from sodamem.extractor.when import Times
 from sodamem.types import Interval, Role
 
-_MONTHS = ("January February March April May June July August September October November December").split()
+_MONTHS = [
+    "January",
+    "February",
+    "March",
+    "April",
+    "May",
+    "June",
+    "July",
+    "August",
+    "September",
+    "October",
+    "November",
+    "December",
+]
 
 
 def card(
     name: str, declared: Predicate | None, polarity: bool, roles: tuple[Role, ...], quote: str, times: Times
 ) -> str:
-    """"Caroline lives in Leeds (since May 2023). I moved to Leeds in May." An open predicate is its own words."""
+    """ "Caroline lives in Leeds (since May 2023). I moved to Leeds in May." An open predicate is its own words."""
     if declared is None:
         return f"{name}{_dated(times)}: {quote}"
     value = next((role.words for role in roles if role.name == "value"), "")

@@ -45,7 +45,7 @@ class Complement:
         return segments(self.words, self.first, self.clause.last, self.masked, self.lexicon)
 
     def _after_of(self) -> list[Segment]:
-        """"of" joins nouns and cuts nothing; where a cue asks for it, what follows the first one is the phrase."""
+        """ "of" joins nouns and cuts nothing; where a cue asks for it, what follows the first one is the phrase."""
         low = self.words.low
         return [
             Segment("of", at + 1, segment.last)
@@ -53,6 +53,14 @@ class Complement:
             for at in range(segment.first, segment.last)
             if low[at] == "of"
         ][:1]
+
+    def leads(self, cue: Cue) -> bool:
+        """True when one of the cue's words stands right before its preposition ("keen on", "a member of")."""
+        low = self.words.low
+        return any(
+            low[i] in cue.words and (cue.fill or (i + 1 < self.clause.last and low[i + 1] in cue.value))
+            for i in range(self.first, self.clause.last)
+        )
 
     def says(self, phrases: str) -> bool:
         """True when the clause holds one of these phrases ("ended": no longer, any more)."""
@@ -128,17 +136,19 @@ def _fit(cue: Cue, rest: Complement) -> Iterator[Match]:
     verb, lexicon, words = rest.clause.verb, rest.lexicon, rest.words
     if cue.passive != verb.passive or (cue.negated and (not verb.negated or rest.says("ended"))):
         return
-    if (cue.over and not rest.says("ended")) or (cue.brief and not rest.says("temporary")):
+    if cue.says and not rest.says(cue.says):
         return
     if cue.tense and (cue.tense == "past") != verb.past:
         return
-    if cue.words and not any(word in cue.words for word in words.low[rest.first : rest.clause.last]):
+    if cue.words and not rest.leads(cue):
         return
     if cue.objects and not any(_in_classes(cue.objects, noun, rest) for noun in rest.at(("object",))):
         return
     type_ = lexicon.predicates[cue.predicate].type
     roles = tuple(
-        rest.role(name, noun, _TYPES.get(name, "thing")) for name, where in cue.roles for noun in list(rest.at(where))[:1]
+        rest.role(name, noun, _TYPES.get(name, "thing"))
+        for name, where in cue.roles
+        for noun in list(rest.at(where))[:1]
     )
     amount = quantity(words, rest.first, rest.clause.last, lexicon, times=True)
     if cue.value == ("quantity",):
@@ -157,7 +167,9 @@ def _fit(cue: Cue, rest: Complement) -> Iterator[Match]:
         own = (*roles, Role(name="name", entity=entity_id("other", name), words=name)) if name else roles
         counted = amount
         if noun.amount is not None:
-            counted = Quantity(value=noun.amount, unit=_singular(head(words, noun)[-1]), words=words.span(noun.first, noun.last))
+            counted = Quantity(
+                value=noun.amount, unit=_singular(head(words, noun)[-1]), words=words.span(noun.first, noun.last)
+            )
         yield Match(
             cue.predicate, rest.role("value", noun, type_), own, counted, cue.change, cue.ends, cue.negated, noun.first
         )
@@ -170,7 +182,7 @@ def _accepts(cue: Cue, noun: Noun, rest: Complement) -> bool:
     words = head(rest.words, noun)
     if cue.excluded and any(rest.lexicon.is_class(name, words) for name in cue.excluded):
         return False
-    if (cue.modified and len(words) < 2) or (noun.amount is not None and words[-1] in rest.lexicon.units):
+    if (cue.modified and len(words) < 2) or (len(words) == 2 and words[-1] in rest.lexicon.units):
         return False
     if cue.name:
         return rest.is_name(noun)
@@ -201,7 +213,7 @@ def noun_match(complement: Complement, noun: tuple[int, int]) -> Match | None:
     amount = quantity(words, complement.first, complement.clause.last, lexicon, times=True)
     if declared.quantity and amount is None:
         return None
-    roles = ()
+    roles: tuple[Role, ...] = ()
     if declared.scope:
         roles = (Role(name=declared.scope, entity=entity_id("thing", scope_words), words=scope_words),)
     if declared.quantity and amount:
@@ -238,7 +250,7 @@ def slot(noun: list[str], lexicon: Lexicon) -> tuple[str, str] | None:
 
 
 def preference_match(complement: Complement) -> list[Match]:
-    """"I love hiking in the hills", "she hates to wait": what is liked is something that one does."""
+    """ "I love hiking in the hills", "she hates to wait": what is liked is something that one does."""
     verb, words = complement.clause.verb, complement.words
     last = verb.after
     for segment in complement.segments:

@@ -10,7 +10,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, fields
 from functools import lru_cache
 from pathlib import Path
-from typing import Any, cast
+from typing import Any, Literal, cast
 
 import yaml
 
@@ -39,8 +39,7 @@ class Cue:
     modified: bool = False
     passive: bool = False
     negated: bool = False
-    over: bool = False
-    brief: bool = False
+    says: str = ""
     change: bool = False
     ends: bool = False
     roles: tuple[tuple[str, tuple[str, ...]], ...] = ()
@@ -55,6 +54,7 @@ class Predicate:
     many: bool = False
     scope: str = ""
     modality: Modality | None = None  # whatever the words: a wish is an intent
+    past: Literal["event", "former", "lasting"] = "event"  # what a plain past tense makes of a state
     quantity: bool = False
 
 
@@ -196,7 +196,7 @@ def _predicates(
 
 def _cue(predicate: str, row: dict[str, Any]) -> Cue:
     lists = {"value": "value", "class": "classes", "not": "excluded", "object": "objects", "words": "words"}
-    given = {lists[key]: tuple(row[key].split()) for key in lists.keys() & row.keys()}
-    roles = tuple((role, tuple(where.split())) for role, where in row.get("roles", {}).items())
-    rest = {key: row[key] for key in row.keys() - lists.keys() - {"verb", "roles"}}
-    return Cue(predicate=predicate, roles=roles, **given, **rest)
+    fields: dict[str, Any] = {lists[key]: tuple(row[key].split()) for key in lists.keys() & row.keys()}
+    fields["roles"] = tuple((role, tuple(where.split())) for role, where in row.get("roles", {}).items())
+    fields.update((key, row[key]) for key in row.keys() - lists.keys() - {"verb", "roles"})
+    return Cue(predicate=predicate, **fields)

@@ -8,9 +8,10 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 
-from sodamem.extractor.clauses import Clause, Verb
+from sodamem.extractor.clauses import Clause
 from sodamem.extractor.cues import Match
 from sodamem.extractor.lexicon import Lexicon, Predicate
+from sodamem.extractor.verbs import Verb
 from sodamem.extractor.words import Words
 from sodamem.types import Kind, Modality
 
@@ -37,10 +38,12 @@ def asked(clause: Clause, words: Words, is_last: bool, lexicon: Lexicon) -> bool
         return True
     if clause.introducer in lexicon.introducers:
         return False  # "If I moved, would …?" asks about something else
-    if words.low[-1] != "?":
+    if "?" not in words.low[-3:]:  # an emoji may follow
         return False
     opener = words.low[clause.first]
-    return (opener in lexicon.wh and opener not in ("when", "where")) or (is_last and clause.last >= len(words) - 1)
+    return (opener in lexicon.wh and opener not in ("when", "where")) or (
+        is_last and "?" in words.low[clause.last : clause.last + 1]
+    )
 
 
 def meaning(
@@ -55,8 +58,11 @@ def meaning(
     done = modality == "past_event"
     kind: Kind = declared.kind if declared else "event" if done and not change else "fact"
     lasting = kind in ("state", "profile") or (declared is None and change)
-    former = lasting and kind != "profile" and done and not change and not verb.perfect
-    if lasting and done and not former:
+    plain = done and lasting and not change and not verb.perfect  # "I lived in Leeds", "I played chess"
+    former = plain and declared is not None and declared.past == "former"
+    if plain and declared is not None and declared.past == "event":
+        kind = "event"
+    elif lasting and done and not former:
         modality = "current_state"
     flags = [
         name
@@ -95,8 +101,9 @@ def _modality(
         return "future_plan"
     if ("would" in verb.aux and "rather" not in verb.adverbs) or supposed:
         return "intent"
-    if not verb.past and (future or (verb.progressive and change and "end" not in verb.effects)) and not verb.perfect:
+    coming = future or (verb.progressive and change and "been" not in verb.aux and verb.effects == ())
+    if coming and not verb.past and not verb.perfect:
         return "future_plan"
     if "preference" in verb.effects or (declared and declared.kind == "preference"):
         return "preference"
-    return "past_event" if verb.past or verb.perfect or verb.passive else "current_state"
+    return "past_event" if verb.past or verb.perfect else "current_state"

@@ -50,10 +50,11 @@ def guess(word: str) -> Mapping[Form, str]:
 
 
 def _unstem(stem: str) -> str:
-    """"jogg" -> jog, "juggl" -> juggle, "film" -> film: the likelier lemma before -ed and -ing."""
+    """ "jogg" -> jog, "juggl" -> juggle, "film" -> film: the likelier lemma before -ed and -ing."""
     if len(stem) > 2 and stem[-1] == stem[-2] and stem[-1] not in "lsz":
         return stem[:-1]
-    ends_open = stem[-1] in "cgvuz" or (stem[-1] in "sl" and stem[-2:-1] not in (*_VOWELS, "s", "l"))
+    ends_open = stem[-1] in "cgvuz" or (stem[-1] == "s" and stem[-2:-1] != "s")
+    ends_open = ends_open or (stem[-1] == "l" and stem[-2:-1] not in (*_VOWELS, "l"))
     return f"{stem}e" if ends_open and not stem.endswith("ng") else stem
 
 

@@ -20,6 +20,12 @@ def open_match(complement: Complement) -> list[Match]:
     """At most one match, whose predicate is the lemma of the verb; none for hollow verbs and empty objects."""
     verb, lexicon = complement.clause.verb, complement.lexicon
     told = verb.past or verb.perfect
+    if complement.clause.introducer in lexicon.introducers:
+        return []
+    if any(word in lexicon.modals or word == "can" for word in verb.aux) and not verb.effects:
+        return []  # what one can or might do is no event
+    if complement.particle:
+        complement = complement.after_particle(complement.particle)
     if verb.lemma in lexicon.hollow and not (verb.lemma in lexicon.telling and told and not verb.passive):
         return []
     value = next((noun for noun in complement.at(_PLACES)), None)
@@ -33,7 +39,9 @@ def open_match(complement: Complement) -> list[Match]:
         complement.role(name, noun, _TYPES[name])
         for place, name in _ROLES.items()
         for noun in list(complement.at((place,)))[:1]
-        if noun.first != value.first and (complement.is_name(noun) or name in ("with", "from"))
+        if noun.first != value.first
+        and not lexicon.is_class("empty", head(complement.words, noun))
+        and (complement.is_name(noun) or name in ("with", "from"))
     )
     amount = quantity(complement.words, complement.first, complement.clause.last, lexicon)
     return [Match(verb.lemma, complement.role("value", value, "thing"), roles, amount, place=value.first)]

@@ -9,7 +9,9 @@ from sodamem.extractor.lexicon import Lexicon
 from sodamem.extractor.words import Words
 from sodamem.types import Quantity
 
-_MARKS = frozenset(",;:.!?…()\"“”—–")
+_MARKS = frozenset(',;:.!?…()"“”—–-')
+_QUANTIFIERS = frozenset({"bit", "lot", "lots", "couple", "bunch", "plenty", "number", "kind", "pair", "few"})
+_QUOTES = {'"': '"', "“": "”", "‘": "’"}
 _MEASURE = re.compile(r"(?P<sign>[$€£])?(?P<number>\d+(?:,\d{3})*(?:\.\d+)?)(?P<unit>[^\W\d_]*%?)$")
 _CLOCK = re.compile(r"(?:(\d+):)?(\d{1,3}):([0-5]\d)(?:\.\d+)?$")
 
@@ -38,10 +40,15 @@ def segments(words: Words, first: int, last: int, masked: frozenset[int], lexico
     preposition, begin = "", first
     for i in range(first, last):
         word = words.low[i]
+        if word == "to" and _is_infinitive(words, i + 1, last, lexicon):
+            last = i
+            break
         if word in lexicon.prepositions and word != "of" and i not in masked:
             found.append(Segment(preposition, begin, i))
             preposition, begin = word, i + 1
-        elif (word in lexicon.subordinators or word in lexicon.wh) and not (word == "that" and i == begin):
+        elif (word in lexicon.subordinators or word in lexicon.wh) and not (
+            word == "that" and i == begin and _is_noun(words, i + 1, lexicon)
+        ):
             last = i
             break
     found.append(Segment(preposition, begin, last))
@@ -52,13 +59,16 @@ def nouns(words: Words, segment: Segment, masked: frozenset[int], lexicon: Lexic
     """The noun phrases of a segment: one, or several where they are listed ("sushi, ramen and tacos")."""
     found: list[Noun] = []
     begin = segment.first
+    title = _title(words, begin, segment.last)
+    if title is not None:
+        return [title]
     for i in range(segment.first, segment.last + 1):
         word = words.low[i] if i < segment.last else ""
         if i < segment.last and i not in masked and word not in _MARKS and word not in ("and", "but", "or", "so"):
             continue
         noun = trim(words, begin, i, lexicon)
         if noun is not None:
-            if found and _is_clause(words, noun, lexicon):
+            if begin > segment.first and _is_clause(words, noun, lexicon):
                 break
             found.append(noun)
         begin = i + 1
@@ -70,16 +80,26 @@ def nouns(words: Words, segment: Segment, masked: frozenset[int], lexicon: Lexic
 def trim(words: Words, first: int, last: int, lexicon: Lexicon) -> Noun | None:
     """Without leading determiners, adverbs and numerals, and without trailing adverbs; None when nothing is left."""
     amount: float | None = None
-    for i in range(first, last):  # "a bike to ride", "a cat hiding": the noun ends where a new verb begins
-        if i > first and words.low[i] == "to" and "base" in lexicon.verbs.get(words.low[i + 1] if i + 1 < last else "", {}):
+    if any(word in lexicon.auxiliaries for word in words.low[first:last]):
+        return None  # a clause: "I know the dog is old"
+    for i in range(first + 1, last):  # "yoga every morning", "a marathon one day"
+        if words.low[i] in ("every", "each") or words.low[i : i + 2] == ["one", "day"]:
             last = i
             break
     while first < last:
         word = words.low[first]
+        if word in _QUANTIFIERS and words.low[first + 1 : first + 2] == ["of"] and first + 2 < last:
+            first += 2
+            continue
+        if first + 1 < last and words.low[first + 1] in lexicon.units:
+            break  # "30 GB plan" is a name, not thirty of something
         if word in lexicon.numbers and word not in ("a", "an", "half"):
             amount = lexicon.numbers[word]
         elif word.isdigit() and last - first > 1:
             amount = float(word)
+        elif word in ("me", "us", "you", "him", "them") and first + 1 < last:
+            if words.low[first + 1] not in lexicon.determiners:
+                return None  # "made me proud"
         elif word not in lexicon.determiners and word not in lexicon.adverbs and word not in _MARKS:
             break
         first += 1
@@ -99,7 +119,7 @@ def head(words: Words, noun: Noun) -> list[str]:
 
 
 def given_name(words: Words, noun: Noun) -> str:
-    """"Rex" in "a dog named Rex"."""
+    """ "Rex" in "a dog named Rex"."""
     for i in range(noun.first, noun.last - 1):
         if words.low[i] in ("named", "called"):
             return words.span(i + 1, noun.last)
@@ -126,7 +146,7 @@ def _clock(words: Words, i: int) -> Quantity | None:
 
 
 def _duration(words: Words, i: int, last: int, lexicon: Lexicon) -> Quantity | None:
-    """"25 minutes and 50 seconds", "an hour": the sum of its parts."""
+    """ "25 minutes and 50 seconds", "an hour": the sum of its parts."""
     total, end, at = 0.0, i, i
     while at + 1 < last:
         number = _number(words, at, lexicon)
@@ -169,6 +189,30 @@ def _number(words: Words, i: int, lexicon: Lexicon) -> float | None:
         return float(word.replace(",", "")) if word[0].isdigit() else None
     except ValueError:
         return None
+
+
+def _title(words: Words, first: int, last: int) -> Noun | None:
+    """The words between quotation marks where an object opens with one: "I watched “Little Women”"."""
+    close = _QUOTES.get(words.low[first]) if first < last else None
+    end = next((i for i in range(first + 1, len(words)) if words.low[i] == close), 0) if close else 0
+    return Noun(first + 1, end) if first + 1 < end <= first + 9 else None
+
+
+def _is_noun(words: Words, i: int, lexicon: Lexicon) -> bool:
+    """True where "that" stands before a noun ("that painting"), not before a clause ("that I left")."""
+    word = words.low[i] if i < len(words) else "."
+    verb = word in lexicon.auxiliaries or (word in lexicon.verbs and word not in lexicon.weak)
+    return word.isalnum() and word not in lexicon.closed and not verb
+
+
+def _is_infinitive(words: Words, i: int, last: int, lexicon: Lexicon) -> bool:
+    """True for "to see", false for "to work" at the end of a phrase, where it is a place or a noun."""
+    word = words.low[i] if i < last else ""
+    if "base" not in lexicon.verbs.get(word, {}):
+        return False
+    following = words.low[i + 1] if i + 1 < last else ""
+    noun_like = word in lexicon.weak and (not following.isalnum() or following in lexicon.prepositions)
+    return not noun_like
 
 
 def _is_clause(words: Words, noun: Noun, lexicon: Lexicon) -> bool:

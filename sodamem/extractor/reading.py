@@ -56,9 +56,9 @@ class Said:
 
 
 class TurnReader:
-    """State of reading one turn: its times (read once, when first needed), its people, and the speaker's recent facts, newest last.
+    """State of reading one turn: its times (read once, when first needed), its people and its facts.
 
-    `recent` is the speaker's own for the whole session: what a correction may replace.
+    `recent`: the speaker's last facts in this session, newest last; what a bare correction may replace.
     """
 
     def __init__(self, turn: Turn, speaker: Person, setting: Setting, recent: deque[FactEvent]) -> None:
@@ -84,11 +84,9 @@ class TurnReader:
             if self._amend(sentence, words):
                 continue
             clauses = parse(words, setting.lexicon, setting.known)
-            for said in self._said(sentence, words, clauses):
-                for match in self._matches(said):
-                    self._add(said, match)
-            if not clauses or clauses[0].kind == "thing":
-                self._verbless(sentence, words)
+            found = [(said, match) for said in self._said(sentence, words, clauses) for match in self._matches(said)]
+            for said, match in found or self._verbless(sentence, words):
+                self._add(said, match)
         return list(self._facts.values())
 
     # --- clauses ----------------------------------------------------------------------------------------------
@@ -146,17 +144,21 @@ class TurnReader:
             return declared
         return open_match(complement)
 
-    def _verbless(self, sentence: Sentence, words: Words) -> None:
-        found = verbless(words, self.set.lexicon, self.set.known)
-        if found is not None:
-            complement, match = found
-            subject, span = Subject(self.speaker), (sentence.start, sentence.end)
-            corrects = self.set.lexicon.phrases["corrections"].match(self.turn.text, sentence.start)
-            flags = ("correction",) if corrects else ()
-            said = Said(
-                span=span, complement=complement, subject=subject, question=words.low[-1] == "?", values=(), flags=flags
-            )  # fmt: skip
-            self._add(said, match)
+    def _verbless(self, sentence: Sentence, words: Words) -> list[tuple[Said, Match]]:
+        found = verbless(words, self._values, self.set.lexicon, self.set.known)
+        if found is None:
+            return []
+        complement, match = found
+        corrects = self.set.lexicon.phrases["corrections"].match(self.turn.text, sentence.start)
+        said = Said(
+            span=(sentence.start, sentence.end),
+            complement=complement,
+            subject=Subject(self.speaker),
+            question="?" in words.low[-3:],
+            values=tuple(v for v in self._values() if sentence.start <= v.start < sentence.end),
+            flags=("correction",) if corrects else (),
+        )
+        return [(said, match)]
 
     # --- sentences about what was said ------------------------------------------------------------------------
 
@@ -165,18 +167,22 @@ class TurnReader:
         text, phrases = self.turn.text, self.set.lexicon.phrases
         if not self._recent:
             return False
-        if phrases["retractions"].search(text, sentence.start, sentence.end):
+        taken_back = phrases["retractions"].search(text, sentence.start, sentence.end)
+        before = [words.low[i] for i in range(len(words)) if taken_back and words.start[i] < taken_back.start()]
+        if taken_back and not any(word in self.set.lexicon.negations or word in ("i", "to", "you") for word in before):
             self._restate(sentence, replace(self._recent[-1], polarity=False, flags=("retraction",)))
             return True
-        match = phrases["replacements"].search(text, sentence.start, sentence.end)
+        opening = phrases["corrections"].match(text, sentence.start)
+        starts = {sentence.start, opening.end() + 1 if opening else sentence.start}
+        match = next((found for at in sorted(starts) if (found := phrases["replacements"].match(text, at))), None)
         if match is None:
             return False
         begin = next((i for i in range(len(words)) if words.start[i] >= match.end()), len(words))
         for old in reversed(self._recent):
             value = old.roles[0]
-            found = replacement(words, begin, value, self.set.lexicon, self.set.known)
-            if found is not None:
-                role, amount = found
+            new = replacement(words, begin, value, self.set.lexicon, self.set.known)
+            if new is not None:
+                role, amount = new
                 kept = (role, *(other for other in old.roles[1:] if other.name != "from"))
                 self._restate(sentence, replace(old, roles=kept, quantity=amount, polarity=True, flags=("correction",)))
                 return True
@@ -270,7 +276,9 @@ class TurnReader:
 
     def _id(self, start: int, end: int, fact: FactEvent) -> str:
         """A hash of content: the same words at the same place say the same fact in any history."""
-        return f"fact:{digest(self.turn.id, start, end, fact.predicate, fact.subject, _value(fact), fact.polarity)[:20]}"
+        return (
+            f"fact:{digest(self.turn.id, start, end, fact.predicate, fact.subject, _value(fact), fact.polarity)[:20]}"
+        )
 
 
 def _value(fact: FactEvent) -> str:

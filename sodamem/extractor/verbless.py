@@ -2,19 +2,24 @@
 
 from __future__ import annotations
 
-from sodamem.extractor.clauses import Clause, Verb
+from collections.abc import Callable
+
+from sodamem.extractor.clauses import Clause
 from sodamem.extractor.cues import Complement, Match, filler, slot
 from sodamem.extractor.lexicon import Lexicon
 from sodamem.extractor.phrases import head, quantity, trim
+from sodamem.extractor.verbs import Verb
 from sodamem.extractor.words import Words
-from sodamem.types import Quantity, Role
+from sodamem.types import Quantity, Role, TimeValue
 
-_BE = ("is", "are", "'s", "was")
+_BE = ("is", "are", "'s", "was", "became", "becomes")
 
 
-def verbless(words: Words, lexicon: Lexicon, known: frozenset[str]) -> tuple[Complement, Match] | None:
+def verbless(
+    words: Words, times: Callable[[], tuple[TimeValue, ...]], lexicon: Lexicon, known: frozenset[str]
+) -> tuple[Complement, Match] | None:
     """The match of such a sentence with a complement to read its meaning from, or None."""
-    match = _named(words, lexicon, known) or _reversed(words, lexicon, known)
+    match = _named(words) or _reversed(words, times, lexicon, known)
     if match is None:
         return None
     verb = Verb(at=0, after=len(words), lemma="be", form="base")
@@ -22,8 +27,8 @@ def verbless(words: Words, lexicon: Lexicon, known: frozenset[str]) -> tuple[Com
     return Complement(words, clause, frozenset(), lexicon, known), match
 
 
-def _named(words: Words, lexicon: Lexicon, known: frozenset[str]) -> Match | None:
-    """"Call me Kit": the only order that tells a fact about the speaker."""
+def _named(words: Words) -> Match | None:
+    """ "Call me Kit": the only order that tells a fact about the speaker."""
     low = words.low
     for i in range(len(words) - 2):
         if low[i] == "call" and low[i + 1] == "me" and words.capital(i + 2) and low[i + 2].isalpha():
@@ -32,7 +37,10 @@ def _named(words: Words, lexicon: Lexicon, known: frozenset[str]) -> Match | Non
     return None
 
 
-def _reversed(words: Words, lexicon: Lexicon, known: frozenset[str]) -> Match | None:
+def _reversed(
+    words: Words, times: Callable[[], tuple[TimeValue, ...]], lexicon: Lexicon, known: frozenset[str]
+) -> Match | None:
+    """ "Sushi is my favourite food", "Last week coral became my favourite colour": the slot comes last."""
     low = words.low
     for i in range(2, len(words)):
         if low[i] != "my" or low[i - 1] not in (*_BE, "still", "now"):
@@ -40,21 +48,33 @@ def _reversed(words: Words, lexicon: Lexicon, known: frozenset[str]) -> Match | 
         end = next((k for k in range(i + 1, len(words)) if not low[k].replace("-", "").isalnum()), len(words))
         named = slot(low[i + 1 : end], lexicon)
         verb = i - 1 if low[i - 1] in _BE else i - 2
-        value = trim(words, 0, verb, lexicon)
-        if named is None or value is None or lexicon.is_class("empty", head(words, value)) or low[verb] not in _BE:
+        if named is None:
+            continue
+        ends = [value.end for value in times() if value.end <= words.start[verb]]
+        begin = next((k for k in range(verb) if words.start[k] >= max(ends, default=0)), verb)
+        value = trim(words, begin, verb, lexicon)
+        if value is None or lexicon.is_class("empty", head(words, value)) or low[verb] not in _BE:
             continue
         declared = lexicon.predicates[named[0]]
         if declared.quantity or not low[value.first].replace("-", "").isalnum() or "," in low[value.first : value.last]:
             continue
         scope = (Role(name=declared.scope, entity=f"thing:{named[1]}", words=named[1]),) if declared.scope else ()
-        return Match(declared.name, filler(words, value, "value", declared.type, lexicon, known), scope)
+        return Match(
+            declared.name,
+            filler(words, value, "value", declared.type, lexicon, known),
+            scope,
+            change=low[verb].startswith("becam") or "now" in low[verb:i],
+        )
     return None
 
 
 def replacement(
     words: Words, begin: int, old: Role, lexicon: Lexicon, known: frozenset[str]
 ) -> tuple[Role, Quantity | None] | None:
-    """What "I meant …" puts in the place of `old`: the noun phrase or amount from word `begin`; None without one, or of another type."""
+    """What "I meant …" puts in the place of `old`: the noun phrase or amount from word `begin`.
+
+    None where there is no such thing, or one of another type: York cannot replace a job.
+    """
     end = next((k for k in range(begin, len(words)) if words.low[k] in (",", ".", "!", "?", ";", "not")), len(words))
     amount = quantity(words, begin, end, lexicon, times=True)
     if amount is not None and not old.entity:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -13,6 +14,7 @@ from sodamem.store.snapshot import Snapshot
 from sodamem.types import Hits, Query, Ranking
 
 UNITS = ("item", "turn")
+_ROUND = 9  # decimals of a sum: the digits below depend on the order of summation, which must not decide a rank
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -33,9 +35,9 @@ class Awards:
 
 
 def gather(hits: Mapping[str, Hits], snapshot: Snapshot, unit: str) -> Awards:
-    """One table of all hits. With unit `turn`, pieces and facts count for the turn their words come from."""
+    """One table of the hits of at least one tunnel. With unit `turn`, pieces and facts count for the turn their words come from."""
     tables = list(hits.values())
-    item = np.concatenate([table.item for table in tables]) if tables else np.zeros(0, dtype=np.int32)
+    item = np.concatenate([table.item for table in tables], dtype=np.int32)
     if unit == "turn":
         item = snapshot.turn[item]
     rows, place = np.unique(item, return_inverse=True)
@@ -44,19 +46,22 @@ def gather(hits: Mapping[str, Hits], snapshot: Snapshot, unit: str) -> Awards:
         rows=rows.astype(np.int32),
         place=place.astype(np.int32),
         tunnel=np.repeat(np.arange(len(tables), dtype=np.int32), [len(table) for table in tables]),
-        head=_join([table.head for table in tables], np.int32),
-        direct=_join([table.direct for table in tables], np.bool_),
-        score=_join([table.score for table in tables], np.float64),
+        head=np.concatenate([table.head for table in tables], dtype=np.int32),
+        direct=np.concatenate([table.direct for table in tables], dtype=np.bool_, casting="unsafe"),
+        score=np.concatenate([table.score for table in tables], dtype=np.float64),
     )
 
 
-def _join(columns: list[NDArray[np.generic]], kind: type) -> NDArray[np.generic]:  # type: ignore[type-arg]
-    return np.concatenate(columns) if columns else np.zeros(0, dtype=kind)
-
-
 def rank(
-    awards: Awards, mass: NDArray[np.float64], value: NDArray[np.float64], *, query: Query, snapshot: Snapshot,
-    theta: float | None, beta: float, squash: Callable[[NDArray[np.float64]], NDArray[np.float64]] | None = None,
+    awards: Awards,
+    mass: NDArray[np.float64],
+    value: NDArray[np.float64],
+    *,
+    query: Query,
+    snapshot: Snapshot,
+    theta: float | None,
+    beta: float,
+    squash: Callable[[NDArray[np.float64]], NDArray[np.float64]] | None = None,
 ) -> Ranking:
     """Merge near-duplicates, add the time bonus, sort.
 
@@ -65,14 +70,16 @@ def rank(
     beta: bonus of an item with a member inside the question's window, once per merged item · squash: applied to the
     summed value of each item, before the bonus.
     """
+    value = np.round(value, _ROUND)
     leader = merge(awards.rows, value, snapshot, theta)
     leaders, group = np.unique(leader, return_inverse=True)
-    density = np.bincount(group, weights=value, minlength=len(leaders))
-    density = squash(density) if squash else density
+    density = total(group, value, len(leaders))
+    if squash is not None:
+        density = squash(density)
     inside = np.zeros(len(leaders), dtype=bool)
     np.logical_or.at(inside, group, snapshot.meets(awards.rows, query.window.interval))
     bonus = beta * inside
-    confidence = np.round(density + bonus, 9)  # the last digits depend on the order of summation
+    confidence = np.round(density + bonus, _ROUND)
     rows = awards.rows[leaders]
     distance = np.abs(snapshot.start[rows] - np.datetime64(query.asked_at, "s")).astype(np.int64)
     nearness = distance if query.window.order == "near_to_far" else -distance
@@ -94,6 +101,11 @@ def rank(
         award_direct=awards.direct,
         award_mass=mass,
     )
+
+
+def total(place: NDArray[Any], mass: NDArray[np.float64], count: int) -> NDArray[np.float64]:
+    """Sum of mass at each place: float64 [count]. Summed in the order of the table, so it is reproducible."""
+    return np.bincount(place, weights=mass, minlength=count).astype(np.float64)
 
 
 def merge(

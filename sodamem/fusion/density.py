@@ -11,7 +11,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from sodamem.errors import ConfigError
-from sodamem.fusion.awards import check, gather, rank
+from sodamem.fusion.awards import check, gather, rank, total
 from sodamem.protocols import Fusion
 from sodamem.store.snapshot import Snapshot
 from sodamem.types import Hits, Query, Ranking
@@ -48,5 +48,5 @@ class DensityFusion(Fusion):
             np.where(awards.direct, self.strong_direct, self.strong_derived),
             np.where(awards.direct, self.weak_direct, self.weak_derived),
         ) / (1 + self.decay * (awards.head - 1))
-        density = np.bincount(awards.place, weights=mass, minlength=len(awards.rows))
+        density = total(awards.place, mass, len(awards.rows))
         return rank(awards, mass, density, query=query, snapshot=snapshot, theta=self.theta, beta=self.beta)

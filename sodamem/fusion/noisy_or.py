@@ -11,7 +11,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from sodamem.errors import ConfigError
-from sodamem.fusion.awards import check, gather, rank
+from sodamem.fusion.awards import check, gather, rank, total
 from sodamem.protocols import Fusion
 from sodamem.store.snapshot import Snapshot
 from sodamem.types import Hits, Query, Ranking
@@ -43,8 +43,14 @@ class NoisyOrFusion(Fusion):
             np.where(awards.direct, self.strong_direct, self.strong_derived),
             np.where(awards.direct, self.weak_direct, self.weak_derived),
         )
-        doubt = np.bincount(awards.place, weights=-np.log1p(-mass), minlength=len(awards.rows))
+        doubt = total(awards.place, -np.log1p(-mass), len(awards.rows))
         return rank(
-            awards, mass, doubt, query=query, snapshot=snapshot, theta=self.theta, beta=self.beta,
+            awards,
+            mass,
+            doubt,
+            query=query,
+            snapshot=snapshot,
+            theta=self.theta,
+            beta=self.beta,
             squash=lambda total: -np.expm1(-total),
         )

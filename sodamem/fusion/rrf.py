@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from sodamem.errors import ConfigError
-from sodamem.fusion.awards import Awards, check, gather, rank
+from sodamem.fusion.awards import Awards, check, gather, rank, total
 from sodamem.protocols import Fusion
 from sodamem.store.snapshot import Snapshot
 from sodamem.types import Hits, Query, Ranking
@@ -33,7 +33,7 @@ class ReciprocalRankFusion(Fusion):
         awards = gather(hits, snapshot, self.unit)
         place = first_ranks(awards)
         mass = np.where(place > 0, 1.0 / (self.k + place), 0.0)
-        value = np.bincount(awards.place, weights=mass, minlength=len(awards.rows))
+        value = total(awards.place, mass, len(awards.rows))
         return rank(awards, mass, value, query=query, snapshot=snapshot, theta=self.theta, beta=self.beta)
 
 

@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from sodamem.errors import ConfigError
-from sodamem.fusion.awards import Awards, check, gather, rank
+from sodamem.fusion.awards import Awards, check, gather, rank, total
 from sodamem.protocols import Fusion
 from sodamem.store.snapshot import Snapshot
 from sodamem.types import Hits, Query, Ranking
@@ -59,8 +59,8 @@ class WeightedSumFusion(Fusion):
             _, first = np.unique(awards.place[own][order], return_index=True)
             best = order[first]  # each candidate's best award in this tunnel
             mass[own[best]] = self.weights[name] * value[best]
-        total = np.bincount(awards.place, weights=mass, minlength=len(awards.rows))
-        return rank(awards, mass, total, query=query, snapshot=snapshot, theta=self.theta, beta=self.beta)
+        value = total(awards.place, mass, len(awards.rows))
+        return rank(awards, mass, value, query=query, snapshot=snapshot, theta=self.theta, beta=self.beta)
 
     def _values(self, awards: Awards, own: NDArray[np.int64]) -> NDArray[np.float64]:
         """Normalised score of each award of one tunnel; a derived hit gets a share of its head's."""

@@ -1,100 +1,154 @@
-"""Lexical judge: grades by words, numbers and dates, without a model, so anybody gets the same verdict.
+"""Lexical judge: grades by words, amounts and dates, without a model, so anybody gets the same verdict.
 
-Exact and containment match after normalisation follow SQuAD's answer normalisation (Rajpurkar et al., EMNLP 2016);
-token F1 is LoCoMo's own measure (Maharana et al., ACL 2024). Its accuracy is labelled lexical wherever it is shown:
-it is a floor for comparing settings, not a claim about quality.
+Exact and containment match after normalisation follow SQuAD (Rajpurkar et al., EMNLP 2016); token F1 is LoCoMo's own
+measure (Maharana et al., ACL 2024). Its accuracy is labelled lexical wherever it is shown: it is a floor for comparing
+settings, not a claim about quality.
 """
 
 from __future__ import annotations
 
 import re
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 from sodamem import text
 from sodamem.errors import ConfigError
+from sodamem.judge import quantities, times
+from sodamem.judge.words import canonical, content, declines, denies, negated_before, polarity, squeezed
 from sodamem.metric.text import token_f1
 from sodamem.protocols import Judge
-from sodamem.types import Answer, Interval, Question, Verdict
+from sodamem.types import Answer, Label, Question, Verdict
 
-_NUMBER_WORDS = {
-    word: str(value)
-    for value, word in enumerate(
-        "zero one two three four five six seven eight nine ten eleven twelve thirteen fourteen fifteen sixteen "
-        "seventeen eighteen nineteen twenty".split()
-    )
-}
-_NUMBER_WORDS |= {"once": "1", "twice": "2", "first": "1st", "second": "2nd", "third": "3rd"}
-_ARTICLES = frozenset({"a", "an", "the"})
+# A preference gold of LongMemEval is a rubric about meaning; words cannot tell whether an answer meets it.
+_RUBRIC = re.compile(r"^the user would prefer\b", re.IGNORECASE)
+_PARTS = re.compile(r"[,;]|\band\b|&", re.IGNORECASE)
+_EITHER = re.compile(r"\b(?:or|either|maybe|perhaps|might be)\b", re.IGNORECASE)
+
+Found = tuple[bool, str]
 
 
 @dataclass(frozen=True, kw_only=True)
 class LexicalJudge(Judge):
-    """Correct when the gold is contained in the answer, or token F1 reaches `f1`, and no number of the gold is missing.
+    """The first rule that applies decides: abstention, time, yes or no, amount, then words. The reason names it.
 
-    f1: token F1 from which a paraphrase counts; 1 demands the same words · numbers: every number of the gold must be
-    in the answer · dates: when both sides are times, they are compared as intervals, not as words.
+    f1: token F1 from which a paraphrase counts; 1 demands the same words · recall: share of the gold's words, beyond
+    those of the question, that an answer must hold · parts: share of the parts of a listed gold that must be held ·
+    finer_dates: a day inside the month of the gold counts · off_by_one: categories whose "how many days" golds grant
+    one unit either way; dates never do.
     """
 
     name: str
     f1: float
-    numbers: bool
-    dates: bool
+    recall: float
+    parts: float
+    finer_dates: bool
+    off_by_one: Sequence[str]
 
     def __post_init__(self) -> None:
-        if not 0 < self.f1 <= 1:
-            raise ConfigError(f"judge.f1 must be above 0 and at most 1, got {self.f1}")
+        for name in ("f1", "recall", "parts"):
+            if not 0 < getattr(self, name) <= 1:
+                raise ConfigError(f"judge.{name} must be above 0 and at most 1, got {getattr(self, name)}")
 
     @property
     def digest(self) -> str:
-        return text.digest("lexical", 1, self.f1, self.numbers, self.dates)
+        knobs = (self.f1, self.recall, self.parts, self.finer_dates, sorted(self.off_by_one))
+        return text.digest("lexical", 2, *knobs)
 
     def grade(self, question: Question, answer: Answer) -> Verdict:
         if answer.status == "failed":
             return self._verdict("unjudged", "the answer failed")
+        silent = answer.abstained or declines(answer.text)
         if not question.answerable:
-            return self._verdict("correct" if answer.abstained else "incorrect", "abstention")
+            return self._verdict("correct" if silent else "incorrect", "abstention")
         if answer.abstained:
             return self._verdict("incorrect", "abstained on an answerable question")
-        gold, given = canonical(question.gold), canonical(answer.text)
-        if not gold:
+        if not canonical(question.gold):
             return self._verdict("unjudged", "the gold has no words")
-        if self.dates and (both := _times(question, answer)):
-            agree = _same_time(*both)
-            return self._verdict("correct" if agree else "incorrect", "times compared as intervals")
-        if self.numbers and not _numbers(gold) <= _numbers(given):
-            return self._verdict("incorrect", "a number of the gold is missing")
-        if _contains(given, gold):
-            return self._verdict("correct", "gold contained")
+        if _RUBRIC.search(question.gold):
+            return self._verdict("unjudged", "the gold is a rubric of preference")
+        for rule in (_same_words, self._time, _yes_or_no, self._amount):
+            if (found := rule(question, answer)) is not None:
+                return self._decided(found)
+        if silent and not declines(question.gold):
+            return self._verdict("incorrect", "the answer says it is not known")
+        return self._decided(self._words(question, answer))
+
+    def _decided(self, found: Found) -> Verdict:
+        return self._verdict("correct" if found[0] else "incorrect", found[1])
+
+    def _verdict(self, label: Label, reason: str) -> Verdict:
+        return Verdict(label=label, judge=self.name, reason=f"lexical: {reason}")
+
+    # --- rules: a decision with its reason, or None where the rule does not apply ---------------------------------
+
+    def _time(self, question: Question, answer: Answer) -> Found | None:
+        gold = times.gold_time(question)
+        if gold is None:
+            return None
+        given = times.answer_times(answer)
+        if not given:
+            return False, "time: the answer names no date"
+        if times.alternatives(answer):
+            return False, "time: the answer offers several dates"
+        return times.same_time(given[0], gold, finer=self.finer_dates), "times compared as intervals"
+
+    def _amount(self, question: Question, answer: Answer) -> Found | None:
+        gold = quantities.sole(question.gold)
+        if gold is None:
+            return None
+        granted = question.category in self.off_by_one and quantities.asks_amount(question.text)
+        same = quantities.same_amount(gold, answer.text, off_by_one=granted)
+        return (bool(same), "amounts compared as values" if same is not None else "amount: the answer names none")
+
+    def _words(self, question: Question, answer: Answer) -> Found:
+        gold, given = canonical(question.gold), canonical(answer.text)
+        if not quantities.numbers(gold) <= quantities.numbers(given):
+            return False, "words: a number of the gold is missing"
+        asked = set(canonical(question.text))
+        wanted = [token for token in content(gold) if token not in asked] or content(gold)
+        held = [token for token in wanted if token in given]
+        if denies(gold) != denies(given) and all(negated_before(given, given.index(token)) for token in held):
+            return False, "words: the answer denies it" if held else "words: one of the two denies"
+        if held and _offers_others(question.gold, answer.text):
+            return False, "words: the answer offers several things"
+        share = self._share(question.gold, given, asked) if _PARTS.search(question.gold) else _held(wanted, given)
+        needed = self.parts if _PARTS.search(question.gold) else self.recall
+        if share >= needed:
+            return True, f"words: {share:.2f} of the gold held"
         score = token_f1(answer.text, question.gold)
-        return self._verdict("correct" if score >= self.f1 else "incorrect", f"token F1 {score:.3f}")
+        # Words that the question brought along make a high F1 alone: "a painting of Gandalf" for "of Aragorn".
+        return score >= self.f1 and share > 0.5, f"words: token F1 {score:.2f}, {share:.2f} of the gold held"
 
-    def _verdict(self, label: str, reason: str) -> Verdict:
-        return Verdict(label=label, judge=self.name, reason=reason)  # type: ignore[arg-type]
-
-
-def canonical(value: str) -> list[str]:
-    """Words of an answer: articles dropped, number words as digits, stemmed."""
-    found = []
-    for word in text.words(value):
-        if word not in _ARTICLES:
-            found.append(_NUMBER_WORDS.get(word) or text.stem(word.replace(",", "") if word[0].isdigit() else word))
-    return found
+    def _share(self, gold: str, given: Sequence[str], asked: set[str]) -> float:
+        """Share of a listed gold's parts that the answer holds, each by `recall` of its words."""
+        parts = [content(canonical(part)) for part in _PARTS.split(gold) if canonical(part)]
+        fresh = [[token for token in part if token not in asked] or part for part in parts]
+        return sum(_held(part, given) >= self.recall for part in fresh) / len(fresh)
 
 
-def _contains(longer: list[str], shorter: list[str]) -> bool:
-    size = len(shorter)
-    return any(longer[start : start + size] == shorter for start in range(len(longer) - size + 1))
+def _same_words(question: Question, answer: Answer) -> Found | None:
+    # Golds typed by hand run words together ("and Roses" as "andRoses"), so spaces do not count either.
+    gold, given = canonical(question.gold), canonical(answer.text)
+    return (True, "the same words") if gold == given or squeezed(question.gold) == squeezed(answer.text) else None
 
 
-def _numbers(tokens: list[str]) -> set[str]:
-    return {token for token in tokens if re.fullmatch(r"\d+(?:[.:/\-]\d+)*", token)}
+def _yes_or_no(question: Question, answer: Answer) -> Found | None:
+    gold = polarity(question.gold)
+    if gold is None or not _asks_yes_or_no(question.text):
+        return None
+    given = polarity(answer.text)
+    return given is gold, "yes and no compared"
 
 
-def _times(question: Question, answer: Answer) -> tuple[Interval, Interval] | None:
-    gold = question.gold_interval
-    return (gold, answer.interval) if gold and answer.interval else None
+def _asks_yes_or_no(question: str) -> bool:
+    first = (text.words(question) or [""])[0]
+    return first not in {"what", "which", "who", "whom", "whose", "where", "when", "why", "how"}
 
 
-def _same_time(gold: Interval, given: Interval) -> bool:
-    """Same grain and a common stretch; a finer answer inside a coarser gold also counts, a coarser one does not."""
-    return gold.meets(given) and (given.grain == gold.grain or (given.start >= gold.start and given.end <= gold.end))
+def _held(wanted: Sequence[str], given: Sequence[str]) -> float:
+    return sum(token in given for token in wanted) / len(wanted)
+
+
+def _offers_others(gold: str, answer: str) -> bool:
+    """Several things to choose from, where the gold names one; a long quotation may hold an "or" of its own."""
+    return bool(_EITHER.search(answer)) and not _EITHER.search(gold) and len(text.words(answer)) <= 12

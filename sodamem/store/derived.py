@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import logging
+import os
 import shutil
 from collections.abc import Callable
 from pathlib import Path
@@ -14,9 +15,14 @@ _log = logging.getLogger(__name__)
 _STAMP = "stamp.json"
 
 
-def cached(folder: Path, stamp: dict[str, str], build: Callable[[], T], save: Callable[[T, Path], None],
-           load: Callable[[Path], T]) -> T:
-    """Load what `folder` holds when its stamp matches; else build it, save it, and stamp it last.
+def cached(
+    folder: Path,
+    stamp: dict[str, str],
+    build: Callable[[], T],
+    save: Callable[[T, Path], None],
+    load: Callable[[Path], T],
+) -> T:
+    """Load what `folder` holds when its stamp matches; else build it and save it with its stamp.
 
     A damaged index is never an error: it is said in the log and built again. Where nothing can be written (a
     frozen store on read-only media), the index is built in memory.
@@ -29,11 +35,15 @@ def cached(folder: Path, stamp: dict[str, str], build: Callable[[], T], save: Ca
     except Exception as broken:  # whatever a third-party reader makes of damaged bytes
         _log.warning("index %s is damaged (%s: %s), building it again", folder, type(broken).__name__, broken)
     index = build()
+    draft = folder.with_name(f"{folder.name}.{os.getpid()}")  # moved into place whole: readers never see half an index
     try:
+        draft.mkdir(parents=True)
+        save(index, draft)
+        (draft / _STAMP).write_text(json.dumps(stamp))
         shutil.rmtree(folder, ignore_errors=True)
-        folder.mkdir(parents=True)
-        save(index, folder)
-        (folder / _STAMP).write_text(json.dumps(stamp))
+        draft.rename(folder)
     except OSError as refused:
         _log.info("index %s stays in memory: %s", folder, refused)
+    finally:
+        shutil.rmtree(draft, ignore_errors=True)
     return index

@@ -119,7 +119,9 @@ class Store:
             if self._db.in_transaction:
                 self._db.execute("ROLLBACK")
             if isinstance(failure, sqlite3.OperationalError):
-                raise StoreError(f"store {self.path} must be writable, got: {failure}. Check space and rights") from None
+                raise StoreError(
+                    f"store {self.path} must be writable, got: {failure}. Check space and rights"
+                ) from None
             raise
 
     # --- writing ----------------------------------------------------------------------------------------------
@@ -148,10 +150,16 @@ class Store:
             put("INSERT INTO turns VALUES(?,?,?,?,?,?,?,?)", [_turn_row(turn) for turn in session.turns])
             pieces = {piece.id: piece for piece in extraction.pieces}
             pieces |= {piece.id: piece for fact in extraction.facts for piece in fact.pieces}
-            put("INSERT INTO pieces VALUES(?,?,?,?,?)", [(i, p.turn_id, p.start, p.end, p.text) for i, p in pieces.items()])
+            put(
+                "INSERT INTO pieces VALUES(?,?,?,?,?)",
+                [(i, p.turn_id, p.start, p.end, p.text) for i, p in pieces.items()],
+            )
             facts = ((fact.id, key, codec.dump(fact)) for fact in extraction.facts)
             put("INSERT OR IGNORE INTO facts VALUES(?,?,?,?)", [(*row, row[2]) for row in facts])
-            put("INSERT OR IGNORE INTO entities VALUES(?,?,?)", [(e.id, key, codec.dump(e)) for e in extraction.entities])
+            put(
+                "INSERT OR IGNORE INTO entities VALUES(?,?,?)",
+                [(e.id, key, codec.dump(e)) for e in extraction.entities],
+            )
             self._set(complete="", fingerprint="")
 
     def finish(self, facts: Sequence[FactEvent], edges: Iterable[Edge]) -> str:
@@ -161,9 +169,13 @@ class Store:
             known = {str(row[0]) for row in self._db.execute("SELECT id FROM facts")}
             if known != (given := {fact.id for fact in facts}):
                 raise StoreError(f"store {self.path} must finish the facts it holds, got {len(known ^ given)} others")
-            self._db.executemany("UPDATE facts SET current=? WHERE id=?", [(codec.dump(fact), fact.id) for fact in facts])
+            self._db.executemany(
+                "UPDATE facts SET current=? WHERE id=?", [(codec.dump(fact), fact.id) for fact in facts]
+            )
             rows = {(e.source, e.target, e.kind, e.label): e.weight for e in edges}
-            self._db.executemany("INSERT INTO edges VALUES(?,?,?,?,?)", [(*key, weight) for key, weight in rows.items()])
+            self._db.executemany(
+                "INSERT INTO edges VALUES(?,?,?,?,?)", [(*key, weight) for key, weight in rows.items()]
+            )
             fingerprint = self._fingerprint()
             self._set(complete="yes", fingerprint=fingerprint)
         return fingerprint
@@ -251,7 +263,9 @@ def _check_pieces(session: Session, extraction: Extraction) -> None:
     texts = {turn.id: turn.text for turn in session.turns}
     for piece in (*extraction.pieces, *(piece for fact in extraction.facts for piece in fact.pieces)):
         if texts.get(piece.turn_id, "")[piece.start : piece.end] != piece.text:
-            raise ProvenanceError(f"piece {piece.id} must quote its turn exactly, got {piece.text[:40]!r}. Mend the extractor")
+            raise ProvenanceError(
+                f"piece {piece.id} must quote its turn exactly, got {piece.text[:40]!r}. Mend the extractor"
+            )
 
 
 def _turn_row(turn: Turn) -> tuple[object, ...]:
@@ -276,6 +290,10 @@ def _connect(path: Path, frozen: bool) -> sqlite3.Connection:
         db.execute("PRAGMA synchronous=NORMAL")
         return db
     except (OSError, sqlite3.OperationalError) as failure:
-        raise StoreError(f"store {path} must be writable, got: {failure}. Check the directory and its rights") from failure
+        raise StoreError(
+            f"store {path} must be writable, got: {failure}. Check the directory and its rights"
+        ) from failure
     except sqlite3.DatabaseError as failure:
-        raise StoreError(f"store {path} must be a SQLite file, got: {failure}. Delete it to build it again") from failure
+        raise StoreError(
+            f"store {path} must be a SQLite file, got: {failure}. Delete it to build it again"
+        ) from failure

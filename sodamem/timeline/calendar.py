@@ -111,7 +111,7 @@ def _widened(question: str, value: TimeValue) -> Interval:
     side = _OPEN.search(question, max(0, value.start - 14), value.start)
     if side and side["side"].lower().split()[0] in ("before", "prior"):
         return Interval(start=_LONG_AGO, end=interval.start, grain="span")
-    if side and side["side"].lower() in ("until", "till") or (side and side["side"].lower().startswith("up")):
+    if (side and side["side"].lower() in ("until", "till")) or (side and side["side"].lower().startswith("up")):
         return Interval(start=_LONG_AGO, end=end, grain="span")
     if side:
         return Interval(start=interval.end, end=max(interval.end + timedelta(days=1), value.anchor), grain="span")

@@ -1,4 +1,7 @@
-"""The ablation without time resolution: no expression is read, no question has a window (arXiv 2608.08055, section 4.3)."""
+"""The ablation without time resolution: no expression is read, no question has a window.
+
+arXiv 2608.08055, section 4.3, where the timeline is optional.
+"""
 
 from __future__ import annotations
 

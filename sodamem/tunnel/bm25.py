@@ -55,7 +55,12 @@ class BM25Searcher:
             self._index = self._build()
         else:
             name = text.digest(tunnel.documents.scope, list(tunnel.documents.kinds))[:12]
-            stamp = {"fingerprint": snapshot.fingerprint, "k1": str(tunnel.k1), "b": str(tunnel.b), "v": bm25s.__version__}
+            stamp = {
+                "texts": text.digest(self._documents.texts()),
+                "k1": str(tunnel.k1),
+                "b": str(tunnel.b),
+                "v": bm25s.__version__,
+            }
             self._index = cached(snapshot.folder / f"bm25-{name}", stamp, self._build, _save, _load)
 
     def _build(self) -> Any:

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from sodamem.errors import ConfigError
 from sodamem.protocols import Tunnel
 from sodamem.store.snapshot import Snapshot
-from sodamem.store.vector_index import open_index
+from sodamem.store.vector_index import VectorIndex, open_index
 from sodamem.tunnel.bm25 import check
 from sodamem.tunnel.documents import Documents
 from sodamem.tunnel.expansion import Expansion, allowed, ranked
@@ -59,11 +59,12 @@ class DenseSearcher:
             return items[self._documents.rows]
         means = np.stack([items[rows].mean(axis=0) for rows in self._documents.members])
         norms = np.linalg.norm(means, axis=1, keepdims=True)
-        return np.divide(means, norms, out=np.zeros_like(means), where=norms > 0)
+        unit: NDArray[np.float32] = np.divide(means, norms, out=np.zeros_like(means), where=norms > 0)
+        return unit
 
     def scores(self, query: Query) -> NDArray[np.float64]:
         """Cosine of every indexed row with the question, rounded to six decimals: float64 [n]."""
-        return self._documents.spread(np.round((self.vectors @ query.vector).astype(np.float64), 6))
+        return self._documents.spread(np.asarray(self.vectors @ query.vector, dtype=np.float64))
 
     def search(self, query: Query) -> Hits:
         gate = allowed(query, self._snapshot)
@@ -78,7 +79,7 @@ class DenseSearcher:
         return self._tunnel.expansion.hits(self._documents.rows[best], values, query, self._snapshot, gate)
 
     @cached_property
-    def _index(self):  # type: ignore[no-untyped-def]
+    def _index(self) -> VectorIndex:
         return open_index(
             self.vectors,
             stamp=self._snapshot.fingerprint,

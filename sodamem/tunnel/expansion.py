@@ -24,8 +24,8 @@ class Expansion:
 
     neighbours: turns to each side of a turn (and spans to each side of a span) · hops: steps over the graph ·
     degree: links followed at each step, strongest first, so that a hub cannot swamp the list · keep: items of one
-    head's list that survive the local re-rank, the head included · soft_time: bonus of the local re-rank for an item inside the
-    question's window.
+    head's list that survive the local re-rank, the head included · soft_time: bonus of the local re-rank for an item
+    inside the question's window.
     """
 
     neighbours: int
@@ -61,7 +61,11 @@ class Expansion:
         return list(found)
 
     def hits(
-        self, heads: NDArray[np.int32], scores: NDArray[np.float64], query: Query, snapshot: Snapshot,
+        self,
+        heads: NDArray[np.int32],
+        scores: NDArray[np.float64],
+        query: Query,
+        snapshot: Snapshot,
         allowed: NDArray[np.bool_],
     ) -> Hits:
         """The table of hits of ranked heads: each head, then what it reaches, gated and locally re-ranked."""
@@ -97,12 +101,13 @@ def table(item: object, head: object, direct: object, score: object) -> Hits:
 
 def flat(scores: NDArray[np.float64], limit: int | None) -> Hits:
     """Hits of a tunnel that scores every turn and expands nothing. scores: float64 [T]; only positive ones count."""
+    scores = np.asarray(np.round(scores, _ROUND), dtype=np.float64)
     rows = ranked(scores, np.ones(len(scores), dtype=bool), limit)
     return table(rows, np.arange(1, len(rows) + 1), np.ones(len(rows), dtype=bool), scores[rows])
 
 
 def allowed(query: Query, snapshot: Snapshot) -> NDArray[np.bool_]:
-    """bool [N]: the validity gate, the only hard exclusion (section 4.5).
+    """Bool [N]: the validity gate, the only hard exclusion (section 4.5).
 
     Out are facts that are not active (kept when the question is about the past, except invalid ones), facts whose
     known validity does not meet the stated window, and anything said after an as-of time. An occurrence outside
@@ -122,8 +127,8 @@ def allowed(query: Query, snapshot: Snapshot) -> NDArray[np.bool_]:
 
 def similarity(query: Query, snapshot: Snapshot, rows: NDArray[np.int32]) -> NDArray[np.float64]:
     """Cosine of the query with items, rounded so that batch noise cannot reorder ties: float64 [n]."""
-    product: NDArray[np.float64] = np.round((snapshot.vectors[rows] @ query.vector).astype(np.float64), _ROUND)
-    return product
+    product = snapshot.vectors[rows] @ query.vector
+    return np.asarray(np.round(product, _ROUND), dtype=np.float64)
 
 
 def ranked(scores: NDArray[np.float64], mask: NDArray[np.bool_], limit: int | None) -> NDArray[np.int64]:

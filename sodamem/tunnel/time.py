@@ -6,8 +6,10 @@ People tell of an event when it happens or in the days after it, so nearness dec
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from sodamem.errors import ConfigError
 from sodamem.protocols import Tunnel
@@ -15,8 +17,6 @@ from sodamem.store.snapshot import Snapshot, moment
 from sodamem.tunnel.bm25 import check
 from sodamem.tunnel.expansion import allowed, flat
 from sodamem.types import Hits, Query
-
-_DAY = np.timedelta64(1, "D")
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -47,12 +47,16 @@ class TimeSearcher:
             return flat(np.zeros(0), None)
         turns = len(self._snapshot.turns)
         said = self._snapshot.said[:turns]
-        late = (said - moment(window.end)) / _DAY  # float days; negative inside
-        early = (moment(window.start) - said) / _DAY
+        late = _days(said - moment(window.end))  # negative inside
+        early = _days(moment(window.start) - said)
         score = np.minimum(_fall(late, self._tunnel.after), _fall(early, self._tunnel.before))
-        return flat(np.round(score, 6) * allowed(query, self._snapshot)[:turns], None)
+        return flat(score * allowed(query, self._snapshot)[:turns], None)
 
 
-def _fall(days: np.ndarray, reach: float) -> np.ndarray:  # type: ignore[type-arg]
+def _days(spans: NDArray[Any]) -> NDArray[np.float64]:
+    return spans.astype("timedelta64[s]").astype(np.float64) / 86_400
+
+
+def _fall(days: NDArray[np.float64], reach: float) -> NDArray[np.float64]:
     """1 up to the edge of the window, 0 from `reach` days beyond it."""
     return np.clip(1 - np.maximum(days, 0) / reach, 0, 1) if reach else (days < 0).astype(float)

@@ -1,0 +1,177 @@
+"""Shared fixtures: histories and facts written by hand, snapshots of them, a small synthetic corpus, runs aside."""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Mapping, Sequence
+from datetime import datetime
+
+import numpy as np
+import pytest
+
+from sodamem import config, text
+from sodamem.store.snapshot import Snapshot
+from sodamem.store.sqlite import Store
+from sodamem.types import Extraction, FactEvent, History, Hits, MessagePiece, Query, Session, Turn, Window
+
+TINY = ("tracker=none", "dataset.histories=2", "dataset.sessions=6", "dataset.turns_per_session=12")
+TINY += ("dataset.questions_per_history=2", "dataset.distractors=0")
+
+
+@pytest.fixture(autouse=True, scope="session")
+def no_run_in_the_checkout(tmp_path_factory):
+    """Whatever a test forgets to redirect is written aside, and errors print as they do for users."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("SODAMEM_RUNS", str(tmp_path_factory.mktemp("runs")))
+        patch.delenv("SODAMEM_DEBUG", raising=False)
+        yield
+
+
+@pytest.fixture
+def runs(tmp_path, monkeypatch):
+    """The folder that runs of this test go to."""
+    monkeypatch.setenv("SODAMEM_RUNS", str(tmp_path / "runs"))
+    return tmp_path / "runs"
+
+
+@pytest.fixture
+def compose(runs):
+    """`config.compose` without tracking, on one small synthetic history of two questions."""
+    return lambda *overrides: config.compose(*TINY, *overrides)
+
+
+@pytest.fixture(scope="session")
+def tiny():
+    """Overrides of a run that takes a second."""
+    return TINY
+
+
+# --- what is said -------------------------------------------------------------------------------------------
+
+
+@pytest.fixture(scope="session")
+def talk():
+    """talk({"a 2024-01-01": ["Ann: I moved.", "Bob: Where?"]}) -> a history; turns are a:0, a:1, …"""
+
+    def make(sessions: Mapping[str, Sequence[str]], *, id: str = "h", user: str = "user") -> History:
+        made = []
+        for head, lines in sessions.items():
+            name, _, stamp = head.partition(" ")
+            at = datetime.fromisoformat(stamp)
+            turns = []
+            for index, line in enumerate(lines):
+                speaker, _, words = line.partition(": ")
+                role = speaker if speaker in ("user", "assistant") else "speaker"
+                turns.append(
+                    Turn(
+                        id=f"{name}:{index}",
+                        session_id=name,
+                        index=index,
+                        role=role,
+                        speaker=speaker,
+                        text=words,
+                        at=at,
+                    )
+                )
+            made.append(Session(id=name, at=at, turns=tuple(turns)))
+        speakers = tuple(dict.fromkeys(turn.speaker for session in made for turn in session.turns))
+        return History(id=id, sessions=tuple(made), digest=text.digest(id, sessions), user=user, speakers=speakers)
+
+    return make
+
+
+@pytest.fixture(scope="session")
+def piece():
+    """piece(turn, "words") -> the span of the turn that holds these words."""
+
+    def make(turn: Turn, words: str) -> MessagePiece:
+        start = turn.text.index(words)
+        return MessagePiece(turn_id=turn.id, start=start, end=start + len(words), text=words)
+
+    return make
+
+
+@pytest.fixture(scope="session")
+def fact(piece):
+    """fact("f1", turn, "words", …) -> a fact that cites these words of the turn, by default all of them."""
+
+    def make(id: str, turn: Turn, words: str = "", **fields: object) -> FactEvent:
+        source = piece(turn, words or turn.text)
+        given = {
+            "kind": "fact",
+            "predicate": "says",
+            "modality": "current_state",
+            "subject": f"person:{turn.speaker.lower()}",
+            "text": source.text,
+            "mentioned_at": turn.at,
+            "order": (turn.at.isoformat(), turn.index, source.start),
+            "speaker": turn.speaker,
+        }
+        return FactEvent(id=id, pieces=(source,), **{**given, **fields})
+
+    return make
+
+
+# --- a memory of it -----------------------------------------------------------------------------------------
+
+
+@pytest.fixture(scope="session")
+def remember(tmp_path_factory):
+    """remember(history, facts=…, pieces=…, entities=…, edges=…, vectors=…) -> a snapshot over a real store.
+
+    vectors: id -> [d], made unit; items without one have the zero vector. Without `vectors`, [1, 0] for all.
+    """
+    number = itertools.count()
+
+    def make(history, *, facts=(), pieces=(), entities=(), edges=(), vectors=None, times=None) -> Snapshot:
+        path = tmp_path_factory.getbasetemp() / "stores" / f"{next(number)}.sqlite"
+        store = Store(path, history.id, {}, frozen=False)
+        for session in history.sessions:
+            ids = {turn.id for turn in session.turns}
+            store.add(
+                session,
+                Extraction(
+                    pieces=tuple(p for p in pieces if p.turn_id in ids),
+                    facts=tuple(f for f in facts if f.pieces[0].turn_id in ids),
+                    entities=tuple(entities),
+                ),
+            )
+        store.finish(facts, edges)
+        snapshot = Snapshot(store, speaker_in_text=False, caption_in_text=False)
+        store.close()
+        rows = [(vectors or {}).get(id, (1.0, 0.0) if vectors is None else (0.0, 0.0)) for id in snapshot.ids]
+        matrix = np.array(rows, dtype=np.float64) if rows else np.zeros((0, 2))
+        norms = np.linalg.norm(matrix, axis=1, keepdims=True)
+        unit = (matrix / np.where(norms > 0, norms, 1)).astype(np.float32)
+        snapshot.use(lambda texts: unit, times or (lambda words, at: ()))
+        return snapshot
+
+    return make
+
+
+@pytest.fixture(scope="session")
+def asking():
+    """asking("where is Ann?", window=…, …) -> a query with the words of the text and the vector [1, 0]."""
+
+    def make(words: str = "", **fields: object) -> Query:
+        vector = np.array(fields.pop("vector", (1.0, 0.0)), dtype=np.float32)
+        given = {"asked_at": datetime(2024, 12, 31), "entities": (), "speakers": (), "window": Window()}
+        return Query(text=words, terms=tuple(text.terms(words)), vector=vector, **{**given, **fields})
+
+    return make
+
+
+@pytest.fixture(scope="session")
+def hits():
+    """hits((row, head, direct, score), …) -> a table of hits."""
+
+    def make(*rows: tuple[int, int, bool, float]) -> Hits:
+        item, head, direct, score = zip(*rows, strict=True) if rows else ((), (), (), ())
+        return Hits(
+            item=np.array(item, dtype=np.int32),
+            head=np.array(head, dtype=np.int32),
+            direct=np.array(direct, dtype=np.bool_),
+            score=np.array(score, dtype=np.float64),
+        )
+
+    return make
