@@ -1,7 +1,7 @@
 """Which LoCoMo dates does the timeline recover from the evidence turns? Ours beside dateparser, counted the same way.
 
 Golds of category 2 that name an interval; errata of the audit counted and left out. LoCoMo: Maharana et al., ACL 2024.
-`exact`: an expression meets the gold in the gold's grain. `with turn day`: where no expression names a date, the day of
+`exact`: an expression meets the gold in the gold's grain. `with_turn_day`: where no expression names a date, the day of
 the turn is the reading ("I just opened my store"). `told`: with that, a finer reading inside a gold month, season or
 year counts too. `floor`: share of the dated expressions that meet the gold at all; turns speak of other times as well,
 so it bounds precision from below.
@@ -25,7 +25,7 @@ from sodamem.types import Interval, Question, TimeValue, Turn
 
 Read = Callable[[str, datetime], tuple[TimeValue, ...]]
 VAGUE = ("recently", "other_day")  # rules whose wide stretch names no date
-COLUMNS = ("setting", "split", "errata", "n", "exact", "primary", "with turn day", "told", "floor", "expressions")
+COLUMNS = ("setting", "split", "errata", "n", "exact", "primary", "with_turn_day", "told", "floor", "expressions")
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -41,7 +41,7 @@ class Case:
 
 
 def dateparser_reader() -> Read:
-    """dateparser's search with the turn as its base; its period is the grain, as its documentation defines it."""
+    """The search of dateparser with the turn as its base; its period is the grain, as its documentation defines it."""
     from dateparser.date import DateDataParser
     from dateparser.search import search_dates
 
@@ -94,18 +94,18 @@ def score(cases: Sequence[Case], read: Read) -> dict[str, Cell]:
     exact = primary = day = told = met = total = 0
     for case in cases:
         dated = [value for value in case.readings(read) if value.interval and value.rule not in VAGUE]
-        days = [] if dated else [spans.day(turn.at) for turn in case.turns]
+        days: list[TimeValue | Interval] = [] if dated else [spans.day(turn.at) for turn in case.turns]
         hit = any(agrees(value, case.gold) for value in dated)
         exact += hit
         primary += any(agrees(value.interval, case.gold) for value in dated)
         day += hit or any(agrees(found, case.gold) for found in days)
-        told += any(agrees(found, case.gold, finer=True) for found in (*dated, *days))
+        told += any(agrees(found, case.gold, finer=True) for found in [*days, *dated])
         total += len(dated)
         met += sum(value.interval.meets(case.gold) for value in dated if value.interval)
     n = len(cases)
     if not n:
         return {"n": 0}
-    shares = {"exact": exact, "primary": primary, "with turn day": day, "told": told}
+    shares = {"exact": exact, "primary": primary, "with_turn_day": day, "told": told}
     return {
         "n": n,
         **{name: count / n for name, count in shares.items()},
@@ -133,8 +133,8 @@ def misses(cases: Sequence[Case], read: Read) -> None:
         values = case.readings(read)
         dated = [value for value in values if value.interval and value.rule not in VAGUE]
         if not any(agrees(value, case.gold) for value in dated):
-            days = [] if dated else [spans.day(turn.at) for turn in case.turns]
-            told = any(agrees(found, case.gold, finer=True) for found in (*dated, *days))
+            days: list[TimeValue | Interval] = [] if dated else [spans.day(turn.at) for turn in case.turns]
+            told = any(agrees(found, case.gold, finer=True) for found in [*days, *dated])
             print(f"  {'told  ' if told else 'missed'}  {case.question.gold!r:40}  {cause(case, values)}")
 
 

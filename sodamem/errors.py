@@ -7,7 +7,17 @@ SodamemError
 ├── StoreError         a store cannot be opened, is of another configuration, or would be written on a read path
 ├── MissingExtra       an optional dependency is not installed (the message names the pip line)
 └── ServiceError       something outside this process (a hub, a server, a database) did not do its part
+    └── ModelError         a model call failed; `reason` says how in one word, `usage` what it cost all the same
+        ├── PromptTooLong      the prompt leaves no room for a reply in the model's context
+        └── ReplyError         what the model said cannot be used: empty, filtered, of another shape than asked for
 """
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from sodamem.types import Usage
 
 
 class SodamemError(Exception):
@@ -36,3 +46,19 @@ class MissingExtra(SodamemError):
 
 class ServiceError(SodamemError):
     """A hub, server or database outside this process did not answer as needed."""
+
+
+class ModelError(ServiceError):
+    """A model call failed. `reason` is a slug for ledgers and counts; `usage` has every attempt that was made."""
+
+    def __init__(self, message: str, *, reason: str, usage: tuple[Usage, ...] = ()) -> None:
+        super().__init__(message)
+        self.reason, self.usage = reason, usage
+
+
+class PromptTooLong(ModelError):
+    """The prompt alone fills the model's context; another attempt cannot help."""
+
+
+class ReplyError(ModelError):
+    """The model answered, but nothing that may be used: empty, filtered, cut off in thought, or misshapen."""

@@ -117,7 +117,7 @@ class Pipeline:
                 speaker_in_text=self.recall_options.speaker_in_text,
                 caption_in_text=self.recall_options.caption_in_text,
             )
-            encoder = self.encoder.fit(snapshot.texts)
+            encoder = self.encoder.fit(snapshot.texts[: len(snapshot.turns)])  # what was said, whatever was made of it
             snapshot.use(lambda texts: cached_encode(encoder, texts, self.cache), self.timeline.read)
             yield Memory(
                 history=history,

@@ -42,8 +42,9 @@ class SlotCurrency(Currency):
         for name in ("temporary_days", "sitting_hours"):
             if not getattr(self, name) > 0:
                 raise ConfigError(f"currency.{name} must be > 0, got {getattr(self, name)}. Give a positive number")
+        rules = self._rules  # read now, so that a wrong table is refused at once
         for alias, predicate in self.aliases.items():
-            if predicate not in self._rules or alias in self._rules:
+            if predicate not in rules or alias in rules:
                 raise ConfigError(
                     f"currency.aliases.{alias} must stand for a predicate of currency.slots and not be one itself, "
                     f"got {predicate!r}. Declare that predicate or drop the alias"
@@ -93,22 +94,24 @@ class SlotCurrency(Currency):
 
     def _claims(self, facts: Iterable[FactEvent]) -> dict[Slot, list[Claim]]:
         """Claims by slot, each slot's in order of effective time."""
-        stated = [(fact, self.aliases.get(fact.predicate, fact.predicate)) for fact in facts if asserts(fact)]
+        stated = [fact for fact in facts if asserts(fact)]
         told: dict[tuple[str, str], set[Scope]] = defaultdict(set)
-        for fact, predicate in stated:
+        for fact in stated:
+            predicate = self.aliases.get(fact.predicate, fact.predicate)
             if predicate in self._scopes and None not in (scope := self._scope(fact, predicate)):
                 told[fact.subject, predicate].add(scope)
         books: dict[Slot, list[Claim]] = defaultdict(list)
-        for fact, predicate in stated:
-            for slot, claim in self._says(fact, predicate):
+        for fact in stated:
+            for slot, claim in self._says(fact):
                 scope = self._scope(fact, slot)
                 if None in scope and len(known := told[fact.subject, slot]) == 1:
                     scope = next(iter(known))  # what nobody told is the only one there is
                 books[fact.subject, slot, scope].append(claim)
         return books
 
-    def _says(self, fact: FactEvent, predicate: str) -> Iterable[tuple[str, Claim]]:
+    def _says(self, fact: FactEvent) -> Iterable[tuple[str, Claim]]:
         """What a fact claims in the slot of its predicate, and in those that this predicate closes."""
+        predicate = self.aliases.get(fact.predicate, fact.predicate)
         ends = not fact.polarity or "retraction" in fact.flags
         old = next((read_role(role, self._padding) for role in fact.roles if role.name == "from"), ())
         reason = "ended" if ends else "changed"

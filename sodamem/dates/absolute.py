@@ -28,13 +28,13 @@ from sodamem.dates.words import (
 from sodamem.dates.yearly import OfYear, yearly
 from sodamem.types import Interval
 
-_END_OF_PHRASE = re.compile(
-    r"\s*(?:$|[.,;:!?)\]\"'\u2014\n-])|\s+(?:and|or|at|in|on|after|before|for|with|to|from|of|we|i|he|she|they|you|it|but|"
+END_OF_PHRASE = re.compile(
+    r"\s*(?:$|[.,;:!?)\]\"'\u2014\n])|\s+-|\s+(?:(?:and|or|to)(?!\s+\d+\w\w\s+cent)|or|at|in|on|after|before|for|with|from|of|we|i|he|she|they|you|it|but|"
     r"so|because|when|while|is|was|will|then|my|our|the|that|this|next|last)\b",
     re.IGNORECASE,
 )
-_DATED_IN = ("on", "by", "since", "until", "till", "from", "before", "after", "between", "to", "and")
-_DAY_IN = ("on", "since", "until", "till", "by", "before", "after", "from", "sub", "to")
+_DATED_IN = ("on", "by", "since", "until", "till", "from", "before", "after", "between")
+_DAY_IN = ("on", "since", "until", "till", "by", "before", "after", "from", "sub", "between")
 
 
 def _same_day(month: int, day: int) -> OfYear:
@@ -108,7 +108,7 @@ def numeric(ctx: Context, m: re.Match[str]) -> Reading | None:
 def day_of_month(ctx: Context, m: re.Match[str]) -> Reading | None:
     """On the 15th, Friday the 13th: of the month that the tense points to."""
     weekday = m["weekday"]
-    if not weekday and (ctx.licence not in _DAY_IN or not _END_OF_PHRASE.match(ctx.text, m.end())):
+    if not weekday and (ctx.licence not in _DAY_IN or not END_OF_PHRASE.match(ctx.text, m.end())):
         return None
     of_month, told = ordinal(m["day"]), ctx.side(m.start(), m.end())
     for steps in range(30):

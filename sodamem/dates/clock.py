@@ -16,7 +16,7 @@ from sodamem.types import Interval
 
 _HOURS = one_of(SMALL[1:13])
 _CLOCK = (
-    r"(?:(?P<h>\d{1,2})(?::(?P<min>[0-5]\d))? ?(?P<half>a\.?m\.?|p\.?m\.?)(?=\W|$)"
+    r"(?:(?P<h>\d{1,2})(?::(?P<min>[0-5]\d))? ?(?P<half>[ap](?:m|\.m\.))(?=\W|$)"
     rf"|(?P<h2>\d{{1,2}}|{_HOURS}) ?o'clock|(?P<h24>[01]?\d|2[0-3]):(?P<min24>[0-5]\d)(?![:\d])"
     rf"|(?P<edge>half past|quarter past|quarter to|quarter after) (?P<h3>\d{{1,2}}|{_HOURS})"
     rf"|(?P<h4>\d{{1,2}}|{_HOURS})(?= (?:in the (?:morning|afternoon|evening)|at night|tonight)\b)"
@@ -156,7 +156,7 @@ RULES = (
         "clock_range",
         starting("from between #"),
         rx(
-            r"(?:(?:from|between) )?(?P<first>\d{1,2})(?::(?P<first_min>[0-5]\d))? ?(?P<first_half>a\.?m\.?|p\.?m\.?)?"
+            r"(?:(?:from|between) )?(?P<first>\d{1,2})(?::(?P<first_min>[0-5]\d))? ?(?P<first_half>[ap](?:m|\.m\.))?"
             rf"(?: (?:to|and|until|till) | ?[-\u2013] ?){_CLOCK}"
         ),
         clock_range,

@@ -94,13 +94,17 @@ def beside(ctx: Context, m: re.Match[str]) -> Reading | None:
         return replace(UNRESOLVED, end=found.end)
     what, where = m["what"].lower().rstrip("."), " ".join(m["where"].lower().split())
     side = 0 if where == "of" else 1 if where in ("after", "following") else -1
-    if side == 0 and ((what in WEEKDAYS and found.interval.grain == "day") or what == found.interval.grain == "day"):
-        return None
+    if side == 0 and (what == "day" or (what in WEEKDAYS and found.interval.grain == "day")):
+        return None  # "the day of the race"
+    if side == 0 and what in _DAYS and (found.interval.end - found.interval.start).days > _DAYS[what]:
+        return None  # "a quarter of a century"
     base = found.interval
     near, other = neighbour(ctx, what, base, side)
     return over(found, near, alternatives=other)
 
 
+# The most days that a unit "of" something may hold: the week of 3 to 9 April.
+_DAYS = {"weekend": 4, "week": 7, "month": 31, "quarter": 92, "year": 366}
 _EVENT = re.compile(r"(?:the|my|his|her|our|their|your|i|we|she|he|they|you|that|this)\b", re.IGNORECASE)
 
 
@@ -108,7 +112,10 @@ def _by_event(ctx: Context, m: re.Match[str]) -> Reading | None:
     """The week before the wedding, two days after we met: dated by an event that only the story knows."""
     if m["where"].lower() not in ("before", "after", "following", "prior to") or not _EVENT.match(ctx.text, m.end()):
         return None
-    if not re.match(r"(?:the|an?|one|two|\d|a (?:few|couple))\b", m.group(), re.IGNORECASE) and "n" not in m.groupdict():
+    if (
+        not re.match(r"(?:the|an?|one|two|\d|a (?:few|couple))\b", m.group(), re.IGNORECASE)
+        and "n" not in m.groupdict()
+    ):
         return None  # "a quiet weekend after we came back"
     return replace(UNRESOLVED, end=m.end("where"))
 
@@ -196,6 +203,8 @@ def third_of(ctx: Context, m: re.Match[str]) -> Reading | None:
     if found is None or found.interval is None:
         return found
     whole = found.interval
+    if found.rule == "day_of_month":
+        return None
     index = _THIRDS[m["third"].lower().split()[0]]
     if whole.grain == "minute":
         return None

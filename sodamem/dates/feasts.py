@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping
+from dataclasses import replace
 from datetime import datetime
 from functools import lru_cache
 
@@ -163,10 +164,10 @@ def named_feast(ctx: Context, m: re.Match[str]) -> Reading | None:
         m["eve"]
         or m["eve_of"]
         or m["which"]
-        or re.search(r"\b(?:day|friday|monday|sunday|tuesday|wednesday|thursday)$", m["name"].lower())
+        or re.search(r"\b(?:day|eve|friday|monday|sunday|tuesday|wednesday|thursday)$", m["name"].lower())
     )
     loose = plain in ("newyear", "newyears", "easter", "holi", "eid")
-    if _NOUNS.match(ctx.text, m.end()) or not (
+    if (_NOUNS.match(ctx.text, m.end()) and plain not in _SALES) or not (
         marked or ctx.licence in _IN or (not loose and _SAID_OF.match(ctx.text, m.end()))
     ):
         return None
@@ -190,6 +191,23 @@ def _plain(name: str) -> str:
 
 
 _NAMES = {*FEASTS, *_AFTER_THANKSGIVING, *_LISTED, *_UNDATED}
+_WITH = rx(r" (?P<unit>weekend|week)")
+
+
+def add_weekend(ctx: Context, base: Reading, start: int) -> Reading | None:
+    """Labor Day + weekend: the weekend that it touches, or the nearest one; Christmas + week."""
+    m = _WITH.match(ctx.text, base.end) if base.rule in ("feast", "of_year") and base.interval else None
+    if m is None or base.interval is None or base.interval.grain != "day":
+        return None
+    day = base.interval.start
+    if m["unit"].lower() == "week":
+        return replace(base, interval=spans.week(day, ctx.policy.week_start), end=m.end(), alternatives=())
+    # Of a Monday or Tuesday it is the weekend before.
+    return replace(base, interval=spans.weekend(day, -1 if day.weekday() < 2 else 0), end=m.end(), alternatives=())
+
+
+SUFFIXES = (add_weekend,)
+_SALES = frozenset(map(_plain, _AFTER_THANKSGIVING))  # "the Black Friday sale" is held on the day
 _PLAIN = {_plain(name): name for name in sorted(_NAMES)}
 _ANY = "|".join(re.escape(name).replace("\\ ", " ") for name in sorted(_NAMES, key=lambda n: (-len(n), n)))
 RULES = (
@@ -200,7 +218,7 @@ RULES = (
             | {name.replace(".", "").split()[0].split("'")[0] for name in _NAMES}
         ),
         rx(
-            rf"(?P<the>the (?=eve|new))?(?:this )?(?:(?P<which>{WHICH}) )?(?P<eve_of>(?:the )?eve of )?"
+            rf"(?P<the>the (?=eve|new))?(?:this (?=past|coming))?(?:(?P<which>{WHICH}) )?(?P<eve_of>(?:the )?eve of )?"
             rf"(?P<name>{_ANY})(?P<eve> ?eve)?(?:,?(?: of| in)? (?P<year>{YEAR}))?"
         ),
         named_feast,

@@ -80,6 +80,7 @@ _FALL_IN = frozenset(["in", "during", "since", "until", "by", "sub"])
 _ATTRIBUTE = re.compile(
     r"\s+(?:of|break|camp|love|semester|program|school|house|sports?|coats?|dress(?:es)?)\b", re.IGNORECASE
 )
+_NAME_NEXT = re.compile(r"\s+[A-Z][a-z]+")
 _SHORT = frozenset(name for name in MONTHS if len(name) <= 4) | {"march"}
 
 
@@ -102,6 +103,8 @@ def bare_month(ctx: Context, m: re.Match[str]) -> Reading | None:
         return None
     if low in _SHORT and word[0].islower() and (low == "mar" or ctx.licence not in ("in", "since", "until", "sub")):
         return None
+    if low in _NAMES and ctx.licence != "sub" and _NAME_NEXT.match(ctx.text, m.end()):
+        return None  # a play by August Wilson
     number_ = month_number(word)
     return yearly(ctx, m.start(), m.end(), lambda year: spans.month(year, number_))
 
@@ -157,6 +160,8 @@ def bare_season(ctx: Context, m: re.Match[str]) -> Reading | None:
     name = m["season"].lower()
     if ctx.licence not in (_FALL_IN if name == "fall" else _SEASON_IN) or _ATTRIBUTE.match(ctx.text, m.end()):
         return None
+    if m["season"][0].isupper() and _NAME_NEXT.match(ctx.text, m.end()):
+        return None  # the Winter Garden
     return yearly(ctx, m.start(), m.end(), _of_year(name))
 
 
@@ -268,7 +273,7 @@ RULES = (
     Rule(
         "century",
         frozenset({"the", "#", *ORDINALS}),
-        rx(rf"(?:the )?(?P<nth>\d{{1,2}}(?:st|nd|rd|th)|{_COUNTING}) century"),
+        rx(rf"(?:the )?(?P<nth>\d{{1,2}}(?:st|nd|rd|th)|{_COUNTING})[ -]century"),
         century,
     ),
 )

@@ -31,7 +31,13 @@ _DATED = (
     "named_weekday",
     "clock",
 )
-_PERFECT = re.compile(r"\b(?:have|has|had|haven't|hasn't|\w+['’](?:ve|s|d)|been)\b[^.!?]*$", re.IGNORECASE)
+# "have been", "I've known": what began then still goes on.
+_PERFECT = re.compile(
+    r"\b(?:have|has|haven['\u2019]?t|hasn['\u2019]?t|\w+['\u2019]ve|\w+['\u2019]s(?=\s+been))"
+    r"(?:\s+(?:not|never|also|only|just|really|\w+ly))*\s+"
+    r"(?:been|had|known|\w{2,}ed|gone|done|seen|taken|made|kept|held|spent|met|worn|driven|written|read|run|built)\b[^.!?]*$",
+    re.IGNORECASE,
+)
 
 
 def since(ctx: Context, m: re.Match[str]) -> Reading | None:
@@ -75,7 +81,7 @@ def ranged(ctx: Context, m: re.Match[str]) -> Reading | None:
 
 
 def _joined(ctx: Context, start: int, first: Reading, position: int) -> Reading | None:
-    last = ctx.phrase(position, "to")
+    last = ctx.phrase(position, "between")
     if first.interval is None or last is None or last.interval is None:
         return None
     begin = first.interval

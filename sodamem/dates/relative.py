@@ -93,6 +93,8 @@ def ahead(ctx: Context, m: re.Match[str]) -> Reading | None:
         return None if single else UNRESOLVED
     if name == "minute" and single:
         return None
+    if m["within"]:
+        return Reading(interval=_stretch(ctx, name, count), approximate=loose or bool(m["hedge"]))
     return _on(ctx, name, count, loose or bool(m["hedge"]))
 
 
@@ -174,8 +176,11 @@ def _stretch(ctx: Context, name: str, count: int) -> Interval:
     return spans.between(today.start, spans.shift(today.end, name, count))
 
 
-def past_units(ctx: Context, m: re.Match[str]) -> Reading:
+def past_units(ctx: Context, m: re.Match[str]) -> Reading | None:
     """The last two weeks, the next few days, the past year and a half: a stretch that touches the anchor."""
+    begins = ctx.text[: m.start()].rstrip()[-1:] in ("", *".,;:!?(")
+    if m["which"].lower() == "last" and not (m["the"] or begins or ctx.licence in _DURING):
+        return None  # "classes last 60 minutes"
     name, count, loose = amount(m)
     sign = -1 if m["which"].lower() in ("last", "past", "previous") else 1
     return Reading(interval=_stretch(ctx, name, sign * count), approximate=loose)
@@ -254,11 +259,11 @@ RULES = (
     Rule(
         "ahead",
         starting("in within"),
-        rx(rf"(?:in|within) (?:another )?{HEDGE}{AMOUNT}(?:'?s? time)?(?! (?:of|row)\b)"),
+        rx(rf"(?:in|(?P<within>within)) (?:another )?{HEDGE}{AMOUNT}(?:'?s? time)?(?! (?:of|row)\b)"),
         ahead,
     ),
     Rule("from_now", NUMBER_STARTS | HEDGE_STARTS, rx(rf"{HEDGE}{AMOUNT} (?:from now|hence)"), from_now),
-    Rule("later", NUMBER_STARTS, rx(rf"{AMOUNT} later"), later),
+    Rule("later", NUMBER_STARTS, rx(rf"{AMOUNT} later(?! than\b)"), later),
     Rule(
         "named_unit",
         starting("the these this", _WHICH.split("|")),
@@ -269,7 +274,7 @@ RULES = (
         "past_units",
         starting("the these this last past previous next coming"),
         rx(
-            r"(?:the |these |this )?(?P<which>last|past|previous|next|coming) "
+            r"(?P<the>the |these |this )?(?P<which>last|past|previous|next|coming) "
             rf"(?P<n>{NUMBER}) (?P<unit>{UNIT})(?P<half> and a half)?"
         ),
         past_units,
@@ -283,7 +288,7 @@ RULES = (
     Rule(
         "part_of_today",
         starting("this last tonight tonite"),
-        rx(r"this (?P<part>morning|afternoon|evening)|tonight|tonite|last (?:night|evening)"),
+        rx(r"this (?P<part>morning|afternoon|evening)|tonight(?! show\b)|tonite|last (?:night|evening)"),
         part_of_today,
     ),
     Rule("within", starting("earlier later"), rx(r"(?P<side>earlier|later) (?:(?:in|on) )?(?=\w)"), within),

@@ -37,6 +37,6 @@ GRAMMAR = grammar(
         *clock.RULES,
         *vague.RULES,
     ),
-    (*yearly.SUFFIXES, *absolute.SUFFIXES, *clock.SUFFIXES, *ranges.SUFFIXES),
+    (*yearly.SUFFIXES, *feasts.SUFFIXES, *absolute.SUFFIXES, *clock.SUFFIXES, *ranges.SUFFIXES),
     CUES,
 )

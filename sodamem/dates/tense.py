@@ -14,10 +14,13 @@ _PAST = starting(
     "was were did had went got won met saw took made ate came bought ran gave told said felt found left lost thought "
     "brought caught taught wrote drove flew spoke broke began drank sang swam slept spent built sent held heard kept "
     "paid sold stood understood wore woke rode grew knew threw fell led became chose hit cut hurt wasn't weren't "
-    "hadn't couldn't seen been done gone quit sat bit dug hung hid shot stuck struck swept tore"
+    "hadn't couldn't seen been done gone quit sat bit dug hung hid shot stuck struck swept tore "
+    "shook woke froze stole swung swore bore bent bled bred clung crept dealt dreamt fled flung forgot forgave knelt "
+    "laid leapt learnt lent lit meant overcame rang rose sank shone shrank slid sought sped sprang stung swelled "
+    "undertook wept withdrew wound wove"
 )
 _FUTURE = starting(
-    "will shall won't can could should must might would want wants need needs hope hopes hoping plan plans planning "
+    "will shall won't can could should must might would want wants need needs hope hopes hoping planning "
     "planned intend intends let's tomorrow upcoming gonna wanna schedule scheduled until till by expect expecting "
     "is are am i'm we're they're he's she's it's you're have has starts begins opens leaves"
 )
@@ -28,9 +31,11 @@ _CUE = re.compile(
     r"(?P<asked>did(?:n['\u2019]?t)?(?:\s+[\w'\u2019]+){1,2})"
     r"|(?P<perfect>(?:have|has|had|\w+['\u2019](?:ve|s|d))\s+(?:\w+ly\s+|just\s+|already\s+)?"
     r"(?:been|\w{2,}ed|gone|done|seen|met|won|taken|made|had|gotten|got)\b(?!\s+to\b))"
-    r"|(?P<ahead>\w+['\u2019]ll|(?:am|is|are|\w+['\u2019](?:m|re|s))\s+"
+    r"|(?P<ahead>\w+['\u2019]ll"
+    # A noun's possessive is no verb: "Priya's wedding" announces nothing.
+    r"|(?:am|is|are|\w+['\u2019](?:m|re)|(?:he|she|it|that|there|who|what|everyone)['\u2019]s)\s+"
     r"(?:(?:so|really|very|super|all|not|still|also)\s+)*(?:\w+ing|\w{2,}ed)|going\s+to|(?-i:may)"
-    r"|see\s+you|meet\s+(?:me|us|up)|join\s+(?:me|us)|come\s+(?:over|to|by)|"
+    r"|(?:i|you|we|they|to)\s+plan|(?:he|she)\s+plans|see\s+you|meet\s+(?:me|us|up)|join\s+(?:me|us)|come\s+(?:over|to|by)|"
     + one_of(_FUTURE).replace("'", "['\u2019]?")
     + r")|(?P<behind>"
     + one_of(_PAST).replace("'", "['\u2019]?")

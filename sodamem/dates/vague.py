@@ -52,6 +52,10 @@ _PARTS = one_of(starting("morning afternoon evening night day"))
 _PERIODS = one_of(
     starting("day days week weekend month year summer winter spring fall morning afternoon evening night")
 )
+_PERIOD = one_of(starting("day week weekend month year summer winter morning afternoon evening night"))
+_AFTER_THAT = (
+    r"(?=[.,;!?)]|$| (?:was|were|is|and|when|we|i|he|she|they|it|with|in|at|to|for|because|so|but|after|before)\b)"
+)
 _YOUNG = (
     r"(?:(?:an? |in )?(?:little |young |small )?(?:kid|child|boy|girl|teen|teenager|baby|toddler|student)s?"
     r"|(?:very )?(?:young|younger|little|small)|in (?:college|school|high school|kindergarten|my \w+))"
@@ -85,7 +89,8 @@ RULES = (
         starting("the that those"),
         rx(
             rf"the (?:following|next|previous|preceding) {_PARTS}|the (?:very )?same {_PERIODS}"
-            rf"|the {_PERIODS} (?:before|after)(?=[.,;!?)]|$)|(?:that|those) {_PERIODS}(?=[ .,;!?)]|$)"
+            rf"|the {_PERIODS} (?:before|after)(?=[.,;!?)]|$)|that {_PERIOD}{_AFTER_THAT}"
+            r"|those (?:days|weeks|months|years)(?=[ .,;!?)]|$)"
         ),
         unresolved,
     ),

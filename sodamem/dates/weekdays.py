@@ -9,6 +9,7 @@ from __future__ import annotations
 import re
 
 from sodamem.dates import spans
+from sodamem.dates.absolute import END_OF_PHRASE
 from sodamem.dates.relative import NUMBER_STARTS
 from sodamem.dates.scan import UNRESOLVED, Context, Reading, Rule
 from sodamem.dates.words import FULL_WEEKDAYS, NUMBER, WEEKDAY, WEEKDAYS, number, one_of, rx, weekday_number
@@ -34,7 +35,11 @@ _CLOCK_NEXT = re.compile(
     r",?\s+(?:at\s+)?(?:\d{1,2}(?::\d\d)?\s?[ap]\.?m|morning|afternoon|evening|night|noon)", re.IGNORECASE
 )
 _NAME_NEXT = re.compile(r"\s+(?:[A-Z][a-z]+)")
-_GREETED = re.compile(r"\b(?:happy|ruby|freaky|super|manic|blue)\s+$", re.IGNORECASE)
+_LEAD = re.compile(
+    r"\b(?:(?P<greeting>(?i:happy))|(?P<any>an?|any|some|one)|(?P<whose>(?i:the|my|our|his|her|their|your|busy))"
+    r"|(?<=[a-z,] )(?P<name>[A-Z][a-z]+))\s+$"
+)
+_PLURAL_PART = re.compile(r"\s+(?:mornings|afternoons|evenings|nights)\b", re.IGNORECASE)
 _TIMELY = re.compile(
     r"\s+(?:(?:Morning|Afternoon|Evening|Night)\b(?!\s+[A-Z])|I\b|January|February|March|April|May|June|July|August|Sept|Oct|Nov|Dec)"
 )
@@ -80,8 +85,11 @@ def bare_weekday(ctx: Context, m: re.Match[str]) -> Reading | None:
             return None
     elif not ctx.licence and _NAME_NEXT.match(ctx.text, after) and not _TIMELY.match(ctx.text, after):
         return None  # Wednesday Addams, Friday Night Lights
-    if _GREETED.search(ctx.text, max(0, m.start() - 12), m.start()):
-        return None
+    lead = _LEAD.search(ctx.text, max(0, m.start() - 24), m.start())
+    if lead and (lead["greeting"] or lead["name"] or (lead["whose"] and not END_OF_PHRASE.match(ctx.text, after))):
+        return None  # Happy Monday, Ruby Tuesday, the Sunday paper
+    if (lead and lead["any"]) or _PLURAL_PART.match(ctx.text, after):
+        return UNRESOLVED  # on a Saturday, Friday nights
     weekday = weekday_number(word)
     past, coming = spans.weekday_before(ctx.at, weekday), spans.weekday_after(ctx.at, weekday)
     if ctx.licence in ("until", "till", "by"):

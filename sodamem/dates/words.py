@@ -100,8 +100,8 @@ WORD_NUMBER = rf"(?:{one_of(TENS)}(?:[- ]{one_of(SMALL[1:10])})?|{one_of(SMALL[1
 _PLAIN_NUMBER = rf"(?:\d+|an?|{WORD_NUMBER})"
 _EITHER = rf"\d+ ?[-\u2013] ?\d+|{_PLAIN_NUMBER} (?:or|to) {_PLAIN_NUMBER}"
 NUMBER = (
-    rf"(?:{_EITHER}|\d+(?:\.\d+)?|(?:a )?(?:couple|few)(?: of)?|several|(?:a )?dozen|half(?: an?)?|an?|{WORD_NUMBER})"
-    r"(?: and a half)?"
+    rf"(?:{_EITHER}|\d+(?:\.\d+)?|(?:a )?(?:couple|few)(?: of)?|several|(?:a )?dozen|(?:a )?half(?: an?)?|an?"
+    rf"|{WORD_NUMBER})(?: and a half)?"
 )
 AMOUNT = (
     rf"(?P<n>{NUMBER}) (?:more |whole |full |long |short |entire )?(?P<unit>{UNIT})"
@@ -115,7 +115,7 @@ COUNTED = re.compile(
     r"players|votes|fans|copies|units|square|stars?|hours?|minutes?|days?|weeks?|followers|subscribers|degrees)\b",
     re.IGNORECASE,
 )
-YEAR = r"(?:1[89]|20)\d\d(?![\d%]|[.,:/]\d|-(?!(?:1[89]|20)\d\d\b)\d)"
+YEAR = r"(?:1[89]|20)\d\d(?![\d%\u00b0]|[.,:/]\d|-(?!(?:1[89]|20)\d\d\b)\d)"
 DAY = r"(?:3[01]|[12]\d|0?[1-9])"
 DAY_TH = rf"{DAY}(?:st|nd|rd|th)?"
 
@@ -143,7 +143,7 @@ def number(words: str) -> tuple[float, bool]:
     for loose, value in LOOSE.items():
         if loose in text:
             return value, True
-    if text.startswith("half"):
+    if text.startswith(("half", "a half")):
         return 0.5, True
     if text in ("a", "an"):
         return 1.0 + extra, extra > 0

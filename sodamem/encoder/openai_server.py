@@ -21,9 +21,7 @@ from numpy.typing import NDArray
 from sodamem.encoder.vectors import unit_rows
 from sodamem.errors import ConfigError, MissingExtra, ServiceError
 from sodamem.protocols import Encoder
-
-FIRST_PAUSE, LONGEST_PAUSE = 1.0, 60.0  # seconds; doubled at each attempt unless the server names a time
-TRANSIENT = frozenset({408, 429})  # client errors that another attempt can cure; so can any 5xx
+from sodamem.retry import curable, pause
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -91,7 +89,6 @@ class FittedOpenAI:
     def _request(self, texts: list[str]) -> NDArray[np.float64]:
         """One row a text, in the order of the texts, after at most 1 + retries attempts."""
         openai = _sdk()
-        pause = FIRST_PAUSE
         for attempt in range(self.encoder.retries + 1):
             try:
                 answer = self._client.embeddings.with_raw_response.create(
@@ -100,14 +97,13 @@ class FittedOpenAI:
                 return self._rows(answer.text, len(texts))
             except openai.APIStatusError as error:
                 failure = f"answered {error.status_code} ({self._line(error)})"
-                if error.status_code < 500 and error.status_code not in TRANSIENT:
+                if not curable(error.status_code):
                     raise ServiceError(f"{self._where} {failure}") from error
-                wait = _seconds(error.response.headers.get("retry-after"), otherwise=pause)
+                wait = pause(attempt + 1, error.response.headers.get("retry-after"))
             except openai.APIConnectionError as error:  # also a time-out
-                failure, wait = f"did not answer ({self._line(error)})", pause
+                failure, wait = f"did not answer ({self._line(error)})", pause(attempt + 1)
             if attempt < self.encoder.retries:
-                time.sleep(min(wait, LONGEST_PAUSE))
-                pause *= 2
+                time.sleep(wait)
         raise ServiceError(f"{self._where} {failure}, after {self.encoder.retries + 1} attempts. Is the server up?")
 
     def _rows(self, answer: str, expected: int) -> NDArray[np.float64]:
@@ -152,11 +148,3 @@ def _sdk() -> Any:
     except ImportError as error:
         raise MissingExtra('encoder=openai needs the client. pip install "sodamem[server]"') from error
     return openai
-
-
-def _seconds(header: str | None, otherwise: float) -> float:
-    """The wait a Retry-After header asks for; its form as a date is not read, since no clock is."""
-    try:
-        return max(float(header or ""), 0.0)
-    except ValueError:
-        return otherwise

@@ -28,7 +28,7 @@ _MONTHS = [
 
 
 def card(
-    name: str, declared: Predicate | None, polarity: bool, roles: tuple[Role, ...], quote: str, times: Times
+    name: str, declared: Predicate | None, roles: tuple[Role, ...], quote: str, *, polarity: bool, times: Times
 ) -> str:
     """ "Caroline lives in Leeds (since May 2023). I moved to Leeds in May." An open predicate is its own words."""
     if declared is None:

@@ -123,7 +123,8 @@ class _Parser:
         word, form = self.low[i], before.verb.form
         forms = self.lex.verbs.get(word, {})
         finite = "past" in forms or ("s" in forms and form == "s") or word in ("am", "was", "have")
-        hanging = not finite and "base" in forms and (form == "base" or before.verb.effects != ())
+        hanging = not finite and self.low[joint - 1] != "," and "base" in forms
+        hanging = hanging and (form == "base" or before.verb.effects != ())
         if word in self.lex.weak or not (finite or hanging):
             return None
         verb = read_verb(self.words, i, before.kind, (), self.lex)
@@ -146,7 +147,9 @@ class _Parser:
         if not all(w in self.lex.adverbs or w in _BREAKS or w in self.known or w in _JOINING for w in self.low[:i]):
             return None
         verb = read_verb(self.words, i, "speaker", ("am",) if "ing" in forms else (), self.lex)
-        return Clause(0, self.size, "", "elided", (i, i), verb) if verb else None
+        if verb is None or verb.lemma == "be":  # "Gonna be a great night": not the speaker
+            return None
+        return Clause(0, self.size, "", "elided", (i, i), verb)
 
     # --- edges ----------------------------------------------------------------------------------------------------
 
@@ -201,7 +204,7 @@ class _Parser:
             elif word in _BREAKS or word in _STOPS or word in ("and", "or", "but", "that", "which", "who", "i", "we"):
                 return 0
             elif k > i and self._is_finite(k):
-                while k > i + 1 and self.low[k - 1] in self.lex.adverbs:
+                while k > i + 1 and (self.low[k - 1] in self.lex.adverbs or self.low[k - 1] in self.lex.negations):
                     k -= 1
                 return k
             elif word in self.lex.prepositions and self.low[i - 1] in _ARTICLES:

@@ -62,10 +62,10 @@ class Complement:
             for i in range(self.first, self.clause.last)
         )
 
-    def says(self, phrases: str) -> bool:
-        """True when the clause holds one of these phrases ("ended": no longer, any more)."""
+    def says(self, *lists: str) -> bool:
+        """True when the clause holds a phrase of one of these lists ("ended": no longer, any more)."""
         span = self.words.start[self.clause.first], self.words.end[self.clause.last - 1]
-        return bool(self.lexicon.phrases[phrases].search(self.words.text, *span))
+        return any(self.lexicon.phrases[name].search(self.words.text, *span) for name in lists)
 
     def after_particle(self, particle: str) -> Complement:
         """The same complement read as "work out | at the gym"; the particle may also follow its object."""
@@ -88,7 +88,7 @@ class Complement:
         return is_name(self.words, noun, self.lexicon)
 
     def role(self, name: str, noun: Noun, type_: str) -> Role:
-        return filler(self.words, noun, name, type_, self.lexicon, self.known)
+        return filler(self.words, noun, name, type_, lexicon=self.lexicon, known=self.known)
 
 
 def is_name(words: Words, noun: Noun, lexicon: Lexicon) -> bool:
@@ -96,7 +96,7 @@ def is_name(words: Words, noun: Noun, lexicon: Lexicon) -> bool:
     return first in lexicon.places or (words.capital(noun.first) and first not in lexicon.not_names)
 
 
-def filler(words: Words, noun: Noun, name: str, type_: str, lexicon: Lexicon, known: frozenset[str]) -> Role:
+def filler(words: Words, noun: Noun, name: str, type_: str, *, lexicon: Lexicon, known: frozenset[str]) -> Role:
     """The role that a noun phrase fills, without "named Rex"; a known name gives the entity its own type."""
     last = noun.last
     for i in range(noun.first + 1, noun.last):
@@ -136,7 +136,7 @@ def _fit(cue: Cue, rest: Complement) -> Iterator[Match]:
     verb, lexicon, words = rest.clause.verb, rest.lexicon, rest.words
     if cue.passive != verb.passive or (cue.negated and (not verb.negated or rest.says("ended"))):
         return
-    if cue.says and not rest.says(cue.says):
+    if cue.says and not rest.says(*cue.says):
         return
     if cue.tense and (cue.tense == "past") != verb.past:
         return
@@ -149,6 +149,7 @@ def _fit(cue: Cue, rest: Complement) -> Iterator[Match]:
         rest.role(name, noun, _TYPES.get(name, "thing"))
         for name, where in cue.roles
         for noun in list(rest.at(where))[:1]
+        if not words.raw(noun.first)[0].isdigit() and not lexicon.is_class("empty", head(words, noun))
     )
     amount = quantity(words, rest.first, rest.clause.last, lexicon, times=True)
     if cue.value == ("quantity",):
@@ -168,7 +169,9 @@ def _fit(cue: Cue, rest: Complement) -> Iterator[Match]:
         counted = amount
         if noun.amount is not None:
             counted = Quantity(
-                value=noun.amount, unit=_singular(head(words, noun)[-1]), words=words.span(noun.first, noun.last)
+                value=noun.amount,
+                unit=_singular(head(words, noun)[-1]),
+                words=words.span(noun.first, noun.last),
             )
         yield Match(
             cue.predicate, rest.role("value", noun, type_), own, counted, cue.change, cue.ends, cue.negated, noun.first

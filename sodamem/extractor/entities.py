@@ -39,7 +39,7 @@ def named(text: str, start: int, end: int, lexicon: Lexicon, known: frozenset[st
     for match in _CAPITALS.finditer(text, start, end):
         words = _POSSESSIVE.sub("", match.group())
         parts = words.split()
-        while parts and (normalise(parts[0]) in lexicon.not_names or normalise(parts[0]) in lexicon.closed):
+        while parts and normalise(parts[0]).partition("'")[0] in lexicon.closed:
             parts = parts[1:]
         if not parts:
             continue
@@ -62,7 +62,10 @@ class Register:
         self._surfaces.setdefault(id_, {}).setdefault(words)
 
     def entities(self) -> tuple[Entity, ...]:
+        """All entities by id; a name of unknown type that some fact gave a type to is not listed twice."""
+        typed = {id_.partition(":")[2] for id_ in self._surfaces if not id_.startswith("other:")}
         return tuple(
             Entity(id=id_, type=id_.partition(":")[0], surfaces=tuple(sorted(surfaces)))
             for id_, surfaces in sorted(self._surfaces.items())
+            if not (id_.startswith("other:") and id_.removeprefix("other:") in typed)
         )

@@ -39,7 +39,7 @@ class Cue:
     modified: bool = False
     passive: bool = False
     negated: bool = False
-    says: str = ""
+    says: tuple[str, ...] = ()
     change: bool = False
     ends: bool = False
     roles: tuple[tuple[str, tuple[str, ...]], ...] = ()
@@ -86,6 +86,7 @@ class Lexicon:
     introducers: frozenset[str]
     modals: frozenset[str]
     doubts: frozenset[str]
+    habitual: frozenset[str]
     wh: frozenset[str]
     conjunctions: frozenset[str]
     subordinators: frozenset[str]
@@ -195,7 +196,14 @@ def _predicates(
 
 
 def _cue(predicate: str, row: dict[str, Any]) -> Cue:
-    lists = {"value": "value", "class": "classes", "not": "excluded", "object": "objects", "words": "words"}
+    lists = {
+        "value": "value",
+        "class": "classes",
+        "not": "excluded",
+        "object": "objects",
+        "words": "words",
+        "says": "says",
+    }
     fields: dict[str, Any] = {lists[key]: tuple(row[key].split()) for key in lists.keys() & row.keys()}
     fields["roles"] = tuple((role, tuple(where.split())) for role, where in row.get("roles", {}).items())
     fields.update((key, row[key]) for key in row.keys() - lists.keys() - {"verb", "roles"})

@@ -46,15 +46,15 @@ def asked(clause: Clause, words: Words, is_last: bool, lexicon: Lexicon) -> bool
     )
 
 
-def meaning(
-    declared: Predicate | None, clause: Clause, match: Match, question: bool, future: bool, lexicon: Lexicon, text: str
-) -> Meaning:
+def meaning(match: Match, clause: Clause, text: str, lexicon: Lexicon, *, question: bool, future: bool) -> Meaning:
     """The meaning of a matched clause. `future`: its time lies after the mention; `text`: the words it is cited in."""
+    declared = lexicon.predicates.get(match.predicate)
     verb = clause.verb
     over = bool(lexicon.phrases["ended"].search(text)) or not {"end", "former"}.isdisjoint(verb.effects)
     change = match.change or match.ends or over or "begin" in verb.effects
     supposed = _supposed(clause, lexicon)
-    modality = _modality(declared, verb, question, future, change, supposed)
+    future = future and lexicon.habitual.isdisjoint(verb.adverbs)
+    modality = _modality(declared, verb, question=question, future=future, change=change, supposed=supposed)
     done = modality == "past_event"
     kind: Kind = declared.kind if declared else "event" if done and not change else "fact"
     lasting = kind in ("state", "profile") or (declared is None and change)
@@ -69,7 +69,7 @@ def meaning(
         for name, raised in (
             ("state_change", change),
             ("hypothetical", supposed),
-            ("temporary", bool(lexicon.phrases["temporary"].search(text))),
+            ("temporary", kind != "event" and _passes(verb, change, text, lexicon)),
         )
         if raised
     ]
@@ -87,8 +87,16 @@ def _supposed(clause: Clause, lexicon: Lexicon) -> bool:
     )
 
 
+def _passes(verb: Verb, change: bool, text: str, lexicon: Lexicon) -> bool:
+    """True for a state that is said to end by itself."""
+    if lexicon.phrases["temporary"].search(text):
+        return True
+    goes_on = not (verb.past or verb.perfect or change)
+    return goes_on and bool(lexicon.phrases["passing"].search(text))
+
+
 def _modality(
-    declared: Predicate | None, verb: Verb, question: bool, future: bool, change: bool, supposed: bool
+    declared: Predicate | None, verb: Verb, *, question: bool, future: bool, change: bool, supposed: bool
 ) -> Modality:
     if question:
         return "question"
@@ -101,6 +109,7 @@ def _modality(
         return "future_plan"
     if ("would" in verb.aux and "rather" not in verb.adverbs) or supposed:
         return "intent"
+    change = change or (declared is not None and declared.kind == "event")  # "I'm going to a concert this month"
     coming = future or (verb.progressive and change and "been" not in verb.aux and verb.effects == ())
     if coming and not verb.past and not verb.perfect:
         return "future_plan"

@@ -10,6 +10,8 @@ from sodamem.extractor.words import Words
 from sodamem.types import Quantity
 
 _MARKS = frozenset(',;:.!?…()"“”—–-')
+_LONGEST_NOUN = 9  # words
+_RECEIVERS = frozenset({"it", "me", "us", "you", "him", "them"})
 _QUANTIFIERS = frozenset({"bit", "lot", "lots", "couple", "bunch", "plenty", "number", "kind", "pair", "few"})
 _QUOTES = {'"': '"', "“": "”", "‘": "’"}
 _MEASURE = re.compile(r"(?P<sign>[$€£])?(?P<number>\d+(?:,\d{3})*(?:\.\d+)?)(?P<unit>[^\W\d_]*%?)$")
@@ -71,6 +73,8 @@ def nouns(words: Words, segment: Segment, masked: frozenset[int], lexicon: Lexic
             if begin > segment.first and _is_clause(words, noun, lexicon):
                 break
             found.append(noun)
+        elif word == "," and not found:
+            break  # "what we learn, not just …": nothing stands where the object would
         begin = i + 1
         if word and word not in (",", "and", "or"):
             break
@@ -79,35 +83,44 @@ def nouns(words: Words, segment: Segment, masked: frozenset[int], lexicon: Lexic
 
 def trim(words: Words, first: int, last: int, lexicon: Lexicon) -> Noun | None:
     """Without leading determiners, adverbs and numerals, and without trailing adverbs; None when nothing is left."""
-    amount: float | None = None
     if any(word in lexicon.auxiliaries for word in words.low[first:last]):
         return None  # a clause: "I know the dog is old"
+    if first < last and words.low[first] in lexicon.negations:
+        return None
     for i in range(first + 1, last):  # "yoga every morning", "a marathon one day"
         if words.low[i] in ("every", "each") or words.low[i : i + 2] == ["one", "day"]:
             last = i
             break
-    while first < last:
-        word = words.low[first]
-        if word in _QUANTIFIERS and words.low[first + 1 : first + 2] == ["of"] and first + 2 < last:
-            first += 2
-            continue
-        if first + 1 < last and words.low[first + 1] in lexicon.units:
-            break  # "30 GB plan" is a name, not thirty of something
-        if word in lexicon.numbers and word not in ("a", "an", "half"):
-            amount = lexicon.numbers[word]
-        elif word.isdigit() and last - first > 1:
-            amount = float(word)
-        elif word in ("me", "us", "you", "him", "them") and first + 1 < last:
-            if words.low[first + 1] not in lexicon.determiners:
-                return None  # "made me proud"
-        elif word not in lexicon.determiners and word not in lexicon.adverbs and word not in _MARKS:
-            break
-        first += 1
+    first, amount = _skip_determiners(words.low, first, last, lexicon)
     while last > first and (words.low[last - 1] in lexicon.trailing or words.low[last - 1] in _MARKS):
         last -= 1
-    if first == last or last - first > 9:
-        return None
-    return Noun(first, last, amount)
+    ditransitive = words.low[first] in _RECEIVERS and last - first > 1 if first < last else False  # "made me proud"
+    return Noun(first, last, amount) if 0 < last - first <= _LONGEST_NOUN and not ditransitive else None
+
+
+def _skip_determiners(low: list[str], first: int, last: int, lexicon: Lexicon) -> tuple[int, float | None]:
+    """Where the noun phrase proper begins, and the amount it began with."""
+    amount: float | None = None
+    while first < last:
+        word, following = low[first], low[first + 1] if first + 1 < last else ""
+        if following in lexicon.units:
+            break  # "30 GB plan" is a name, not thirty of something
+        if word in _QUANTIFIERS and following == "of":
+            first += 1
+        elif word in lexicon.numbers and word not in ("a", "an", "half"):
+            amount = lexicon.numbers[word]
+        elif word.isdigit() and following:
+            amount = float(word)
+        elif (
+            word not in lexicon.determiners
+            and word not in lexicon.adverbs
+            and word not in _MARKS
+            and word != "of"  # "some of my old letters"
+            and not (word in _RECEIVERS and following in lexicon.determiners)  # "gave me a bonus"
+        ):
+            break
+        first += 1
+    return first, amount
 
 
 def head(words: Words, noun: Noun) -> list[str]:

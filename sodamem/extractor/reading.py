@@ -197,7 +197,7 @@ class TurnReader:
             replace(
                 fact,
                 id=self._id(cited.start, cited.end, fact),
-                text=card(name, declared, fact.polarity, fact.roles, cited.text, Times()),
+                text=card(name, declared, fact.roles, cited.text, polarity=fact.polarity, times=Times()),
                 pieces=(cited,),
                 mentioned_at=self.turn.at,
                 order=self._order(cited.start),
@@ -227,7 +227,12 @@ class TurnReader:
         amount_words = match.quantity.words if match.quantity else ""
         times = times_of([v for v in said.values if v.words not in amount_words], self.turn.text, self.turn.at)
         meant = meaning(
-            declared, said.complement.clause, match, said.question, times.future, setting.lexicon, cited.text
+            match,
+            said.complement.clause,
+            cited.text,
+            setting.lexicon,
+            question=said.question,
+            future=times.future,
         )
         since, until, polarity = _validity(times, meant)
         roles = (match.value, *match.roles) if match.value.words else match.roles
@@ -235,6 +240,7 @@ class TurnReader:
         for role in roles:
             if role.entity:
                 setting.register.add(role.entity, role.words)
+        held = replace(times, since=since, until=until)
         others = ("third_party",) if person.id != self.speaker.id else ()
         fact = FactEvent(
             id="",
@@ -242,7 +248,7 @@ class TurnReader:
             predicate=match.predicate,
             modality=meant.modality,
             subject=person.id,
-            text=card(person.name, declared, polarity, roles, cited.text, replace(times, since=since, until=until)),
+            text=card(person.name, declared, roles, cited.text, polarity=polarity, times=held),
             pieces=(cited,),
             mentioned_at=self.turn.at,
             order=self._order(cited.start),

@@ -61,7 +61,7 @@ def _reversed(
         scope = (Role(name=declared.scope, entity=f"thing:{named[1]}", words=named[1]),) if declared.scope else ()
         return Match(
             declared.name,
-            filler(words, value, "value", declared.type, lexicon, known),
+            filler(words, value, "value", declared.type, lexicon=lexicon, known=known),
             scope,
             change=low[verb].startswith("becam") or "now" in low[verb:i],
         )
@@ -83,5 +83,5 @@ def replacement(
     if value is None or value.last - value.first > 4 or lexicon.is_class("empty", head(words, value)):
         return None
     type_ = old.entity.partition(":")[0]
-    new = filler(words, value, "value", type_, lexicon, known)
+    new = filler(words, value, "value", type_, lexicon=lexicon, known=known)
     return (new, amount) if type_ and new.entity.startswith(f"{type_}:") else None

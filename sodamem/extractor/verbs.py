@@ -66,7 +66,7 @@ def read_verb(words: Words, i: int, kind: SubjectKind, aux: tuple[str, ...], lex
         else:
             break
         i += 1
-    main = _main(low, i, kind, seen, last_aux, lexicon)
+    main = _main(low, i, kind, aux=seen, last_aux=last_aux, lexicon=lexicon)
     if main is None:
         return None
     at, lemma, form, passive = main
@@ -88,7 +88,7 @@ def _is_adverb(low: list[str], i: int, kind: SubjectKind, auxiliary: bool, lexic
 
 
 def _main(
-    low: list[str], i: int, kind: SubjectKind, aux: list[str], last_aux: int, lexicon: Lexicon
+    low: list[str], i: int, kind: SubjectKind, *, aux: list[str], last_aux: int, lexicon: Lexicon
 ) -> tuple[int, str, Form, bool] | None:
     """(place, lemma, form, passive) of the main verb, given the auxiliaries before it."""
     word = low[i] if i < len(low) else ""

@@ -120,7 +120,7 @@ def merge(
     leader = np.arange(len(rows))
     if theta is None or len(rows) < 2:
         return leader
-    vectors = snapshot.vectors[rows]
+    vectors = snapshot.vectors(rows)
     alike = np.round(vectors @ vectors.T, 6) >= theta
     taken = np.zeros(len(rows), dtype=bool)
     for place in np.lexsort((rows, -value)):

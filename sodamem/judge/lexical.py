@@ -9,11 +9,12 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from sodamem import text
 from sodamem.errors import ConfigError
 from sodamem.judge import quantities, times
+from sodamem.judge.forms import conclusion, readings
 from sodamem.judge.words import canonical, content, declines, denies, negated_before, polarity, squeezed
 from sodamem.metric.text import token_f1
 from sodamem.protocols import Judge
@@ -57,6 +58,7 @@ class LexicalJudge(Judge):
     def grade(self, question: Question, answer: Answer) -> Verdict:
         if answer.status == "failed":
             return self._verdict("unjudged", "the answer failed")
+        answer = replace(answer, text=conclusion(answer.text))
         silent = answer.abstained or declines(answer.text)
         if not question.answerable:
             return self._verdict("correct" if silent else "incorrect", "abstention")
@@ -66,15 +68,17 @@ class LexicalJudge(Judge):
             return self._verdict("unjudged", "the gold has no words")
         if _RUBRIC.search(question.gold):
             return self._verdict("unjudged", "the gold is a rubric of preference")
+        found = [self._compare(replace(question, gold=gold), answer) for gold in readings(question.gold)]
+        right, reason = max(found, key=lambda pair: pair[0])
+        return self._verdict("correct" if right else "incorrect", reason)
+
+    def _compare(self, question: Question, answer: Answer) -> Found:
         for rule in (_same_words, self._time, _yes_or_no, self._amount):
             if (found := rule(question, answer)) is not None:
-                return self._decided(found)
-        if silent and not declines(question.gold):
-            return self._verdict("incorrect", "the answer says it is not known")
-        return self._decided(self._words(question, answer))
-
-    def _decided(self, found: Found) -> Verdict:
-        return self._verdict("correct" if found[0] else "incorrect", found[1])
+                return found
+        if declines(answer.text) and not declines(question.gold):
+            return False, "the answer says it is not known"
+        return self._words(question, answer)
 
     def _verdict(self, label: Label, reason: str) -> Verdict:
         return Verdict(label=label, judge=self.name, reason=f"lexical: {reason}")
@@ -93,7 +97,7 @@ class LexicalJudge(Judge):
         return times.same_time(given[0], gold, finer=self.finer_dates), "times compared as intervals"
 
     def _amount(self, question: Question, answer: Answer) -> Found | None:
-        gold = quantities.sole(question.gold)
+        gold = quantities.sole(question.gold, question.text)
         if gold is None:
             return None
         granted = question.category in self.off_by_one and quantities.asks_amount(question.text)

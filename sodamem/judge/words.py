@@ -12,11 +12,12 @@ from collections.abc import Sequence
 from sodamem import text
 
 _UNITS = "zero one two three four five six seven eight nine ten eleven twelve thirteen fourteen fifteen sixteen seventeen eighteen nineteen"  # fmt: skip
-_ORDINALS = "zeroth first second third fourth fifth sixth seventh eighth ninth tenth eleventh twelfth"
+# First to third tell an order more often than a number ("the bake sale first"), so they stay words.
+_ORDINALS = "zeroth - - - fourth fifth sixth seventh eighth ninth tenth eleventh twelfth"
 _TENS = ("twenty", "thirty", "forty", "fifty", "sixty", "seventy", "eighty", "ninety")
 _VALUES = {word: value for names in (_UNITS, _ORDINALS) for value, word in enumerate(names.split())}
 _VALUES |= {word: 10 * value for value, word in enumerate(_TENS, start=2)}
-_VALUES |= {"once": 1, "twice": 2, "thrice": 3, "dozen": 12}
+_VALUES |= {"once": 1, "twice": 2, "thrice": 3}
 _SCALES = {"hundred": 100, "thousand": 1000, "million": 1_000_000}
 _ARTICLES = frozenset({"a", "an", "the"})
 _DIGITS = re.compile(r"(?P<number>\d{1,3}(?:,\d{3})+(?:\.\d+)?|\d+(?:\.\d+)?)(?:st|nd|rd|th)?")
@@ -29,7 +30,8 @@ NEGATIONS = frozenset(
 _DECLINES = re.compile(
     r"\b(?:(?:do|does|did|could|can)(?:n[o']?t| not) (?:know|mention|say|tell|find|recall|provide)|not (?:been )?"
     r"(?:mentioned|specified|stated|available|provided|discussed)|no (?:information|mention|record|memory|evidence)|"
-    r"(?:not|in)(?: enough|sufficient) information|cannot (?:be )?(?:determined?|answer|say|tell)|unknown)\b",
+    r"(?:not|in)(?: enough|sufficient) information|cannot (?:be )?(?:determined?|answer(?:ed)?|say|tell)|"
+    r"unknown|information is missing|no [\w' ]{1,40}(?:is|was|are|were) mentioned)\b",
     re.IGNORECASE,
 )
 _YES = frozenset({"yes", "yeah", "yep", "correct", "true", "definitely", "certainly", "likely", "probably", "possibly"})

@@ -8,9 +8,10 @@ items. Times are numpy datetime64[s] of floating time.
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from datetime import datetime, timedelta
+from datetime import datetime
 from functools import cached_property
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -64,6 +65,8 @@ class Snapshot:
         self._columns()
         self._encode: Encode | None = None
         self._read: Read | None = None
+        self._matrix: NDArray[np.float32] | None = None
+        self._encoded: set[int] = set()
 
     def _columns(self) -> None:
         sessions = list(dict.fromkeys(turn.session_id for turn in self.turns))
@@ -105,12 +108,24 @@ class Snapshot:
             raise RuntimeError("Snapshot.use(encode, read) must be called before times are read")
         return [self._read(turn.text, turn.at) for turn in self.turns]
 
-    @cached_property
-    def vectors(self) -> NDArray[np.float32]:
-        """float32 [N, d], unit norm; an item without a known word has the zero vector."""
+    def vectors(self, rows: NDArray[np.integer[Any]]) -> NDArray[np.float32]:
+        """float32 [n, d], unit norm; an item without a known word has the zero vector.
+
+        Items are encoded kind by kind, when the first of a kind is asked for: turns alone never pay for facts.
+        """
         if self._encode is None:
             raise RuntimeError("Snapshot.use(encode, read) must be called before vectors are read")
-        return self._encode(self.texts)
+        for kind in np.unique(self.kind[rows]).tolist():
+            if kind not in self._encoded:
+                first = self.first[kind]
+                block = self._encode(self.texts[first : first + int((self.kind == kind).sum())])
+                if self._matrix is None:
+                    self._matrix = np.zeros((len(self), block.shape[1]), dtype=np.float32)
+                self._matrix[first : first + len(block)] = block
+                self._encoded.add(kind)
+        if self._matrix is None:  # no rows of any kind: nothing is known of the dimension
+            return np.zeros((0, 0), dtype=np.float32)
+        return self._matrix[rows]
 
     # --- neighbourhoods ---------------------------------------------------------------------------------------
 
@@ -167,8 +182,8 @@ def _turn_text(turn: Turn, speaker: bool, caption: bool) -> str:
 
 def _bounds(interval: Interval) -> tuple[np.datetime64, np.datetime64]:
     # Sub-second intervals must not collapse: the end is rounded up to the next whole second.
-    end = interval.end + timedelta(seconds=1) if interval.end.microsecond else interval.end
-    return np.datetime64(interval.start, "s"), np.datetime64(end.replace(microsecond=0), "s")
+    end = np.datetime64(interval.end, "s") + (1 if interval.end.microsecond else 0)
+    return np.datetime64(interval.start, "s"), end
 
 
 def moment(value: datetime) -> np.datetime64:

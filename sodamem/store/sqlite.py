@@ -15,6 +15,7 @@ from contextlib import contextmanager, suppress
 from dataclasses import asdict, dataclass
 from datetime import datetime
 from pathlib import Path
+from typing import Any
 
 from sodamem.errors import ConfigError, ProvenanceError, StoreError
 from sodamem.store import codec
@@ -76,11 +77,6 @@ class Store:
         self._db = _connect(path, frozen)
         try:
             self._check(history, settings)
-        except sqlite3.DatabaseError as broken:
-            self._db.close()
-            raise StoreError(
-                f"store {path} must be a sodamem store, got: {broken}. Delete it to build it again"
-            ) from broken
         except StoreError:
             self._db.close()
             raise
@@ -95,12 +91,11 @@ class Store:
                     meta = {"settings": _canonical(mine), "complete": "", "fingerprint": ""}
                     self._db.executemany("INSERT INTO meta VALUES(?,?)", meta.items())
         theirs = json.loads(self.meta("settings"))
-        keys = [key for key in sorted({*mine, *theirs}) if _canonical(mine.get(key)) != _canonical(theirs.get(key))]
-        if keys:
-            was, now = ({key: side.get(key) for key in keys} for side in (theirs, mine))
+        if changed := list(_differences(theirs, mine)):
+            more = f" (and {len(changed) - 1} more)" if len(changed) > 1 else ""
             raise StoreError(
-                f"store {self.path} must have been built with these settings, it has {_canonical(was)} and this run "
-                f"{_canonical(now)}. Choose another store.folder, or delete the file"
+                f"store {self.path} must have the settings of this run, it has {changed[0]}{more}. "
+                "Choose another store.folder, or delete the file"
             )
 
     def close(self) -> None:
@@ -118,23 +113,23 @@ class Store:
         except BaseException as failure:
             if self._db.in_transaction:
                 self._db.execute("ROLLBACK")
-            if isinstance(failure, sqlite3.OperationalError):
+            if isinstance(failure, sqlite3.DatabaseError):
                 raise StoreError(
-                    f"store {self.path} must be writable, got: {failure}. Check space and rights"
-                ) from None
+                    f"store {self.path} must be writable, got: {failure}. Check space and rights; delete it if damaged"
+                ) from failure
             raise
 
     # --- writing ----------------------------------------------------------------------------------------------
 
     def holds(self, session: Session) -> bool:
         """True when this very session is in the store; a different one under its id is refused."""
-        row = self._db.execute("SELECT digest FROM sessions WHERE id=?", (session.id,)).fetchone()
-        if row and row[0] != session_digest(session):
+        rows = self._rows("SELECT digest FROM sessions WHERE id=?", session.id)
+        if rows and rows[0][0] != session_digest(session):
             raise StoreError(
                 f"session {session.id} in {self.path} must stay as it was ingested, got other words under the same id. "
                 "Give the changed session a new id, or use a new store.folder"
             )
-        return row is not None
+        return bool(rows)
 
     def add(self, session: Session, extraction: Extraction) -> None:
         """Write one session and what was extracted from it, in one transaction; a second time changes nothing."""
@@ -166,7 +161,7 @@ class Store:
         """Write the current view of all facts and every edge, seal the store, and return its fingerprint."""
         with self._transaction():
             self._db.execute("DELETE FROM edges")
-            known = {str(row[0]) for row in self._db.execute("SELECT id FROM facts")}
+            known = {str(row[0]) for row in self._rows("SELECT id FROM facts")}
             if known != (given := {fact.id for fact in facts}):
                 raise StoreError(f"store {self.path} must finish the facts it holds, got {len(known ^ given)} others")
             self._db.executemany(
@@ -185,11 +180,19 @@ class Store:
 
     # --- reading ----------------------------------------------------------------------------------------------
 
+    def _rows(self, query: str, *values: object) -> list[tuple[Any, ...]]:
+        try:
+            return self._db.execute(query, values).fetchall()
+        except sqlite3.DatabaseError as failure:
+            raise StoreError(
+                f"store {self.path} must be readable, got: {failure}. Delete it to build it again"
+            ) from failure
+
     def meta(self, key: str) -> str:
-        row = self._db.execute("SELECT value FROM meta WHERE key=?", (key,)).fetchone()
-        if row is None:
+        rows = self._rows("SELECT value FROM meta WHERE key=?", key)
+        if not rows:
             raise StoreError(f"store {self.path} must record its {key}, got none. Delete it to build it again")
-        return str(row[0])
+        return str(rows[0][0])
 
     @property
     def complete(self) -> bool:
@@ -200,7 +203,7 @@ class Store:
         return self.meta("fingerprint")
 
     def turns(self) -> list[Turn]:
-        rows = self._db.execute(
+        rows = self._rows(
             "SELECT t.id, t.session, t.idx, t.role, t.speaker, t.text, t.at, t.caption FROM turns t "
             "JOIN sessions s ON s.id = t.session ORDER BY s.at, s.id, t.idx"
         )
@@ -208,7 +211,7 @@ class Store:
         return [Turn(**{**dict(zip(names, row, strict=True)), "at": datetime.fromisoformat(row[6])}) for row in rows]
 
     def pieces(self) -> list[MessagePiece]:
-        rows = self._db.execute(
+        rows = self._rows(
             "SELECT p.turn, p.start, p.end, p.text FROM pieces p JOIN turns t ON t.id = p.turn "
             "JOIN sessions s ON s.id = t.session ORDER BY s.at, s.id, t.idx, p.start, p.end"
         )
@@ -217,26 +220,26 @@ class Store:
     def facts(self, *, extracted: bool = False) -> list[FactEvent]:
         """All facts as they stand now, or as they were extracted, in the order they were said."""
         column = "extracted" if extracted else "current"
-        facts = [codec.fact(row[0]) for row in self._db.execute(f"SELECT {column} FROM facts")]
+        facts = [codec.fact(row[0]) for row in self._rows(f"SELECT {column} FROM facts")]
         return sorted(facts, key=lambda fact: (fact.order, fact.id))
 
     def entities(self) -> list[Entity]:
         merged: dict[str, Entity] = {}
-        for (payload,) in self._db.execute("SELECT payload FROM entities ORDER BY id, session"):
+        for (payload,) in self._rows("SELECT payload FROM entities ORDER BY id, session"):
             new = codec.entity(payload)
             old = merged.get(new.id, new)
             merged[new.id] = Entity(id=new.id, type=old.type, surfaces=tuple(sorted({*old.surfaces, *new.surfaces})))
         return list(merged.values())
 
     def edges(self) -> list[Edge]:
-        rows = self._db.execute("SELECT source, target, kind, label, weight FROM edges ORDER BY 1, 2, 3, 4")
+        rows = self._rows("SELECT source, target, kind, label, weight FROM edges ORDER BY 1, 2, 3, 4")
         return [Edge(source=s, target=t, kind=kind, label=label, weight=w) for s, t, kind, label, w in rows]
 
     def counts(self) -> dict[str, int]:
         """Rows of every table, and candidates rejected at ingest by reason (`rejected/<reason>`)."""
         tables = ("sessions", "turns", "pieces", "facts", "entities", "edges")
-        counts = {table: int(self._db.execute(f"SELECT count(*) FROM {table}").fetchone()[0]) for table in tables}
-        for (payload,) in self._db.execute("SELECT rejected FROM sessions ORDER BY id"):
+        counts = {table: int(self._rows(f"SELECT count(*) FROM {table}")[0][0]) for table in tables}
+        for (payload,) in self._rows("SELECT rejected FROM sessions ORDER BY id"):
             for reason, count in json.loads(payload).items():
                 counts[f"rejected/{reason}"] = counts.get(f"rejected/{reason}", 0) + count
         return counts
@@ -250,7 +253,7 @@ class Store:
             "SELECT id, payload FROM entities ORDER BY id, session",
             "SELECT source, target, kind, label, weight FROM edges ORDER BY 1, 2, 3, 4",
         ):
-            for row in self._db.execute(query):
+            for row in self._rows(query):
                 seal.update(json.dumps(row, ensure_ascii=True).encode() + b"\n")
         return seal.hexdigest()
 
@@ -270,6 +273,15 @@ def _check_pieces(session: Session, extraction: Extraction) -> None:
 
 def _turn_row(turn: Turn) -> tuple[object, ...]:
     return (turn.id, turn.session_id, turn.index, turn.role, turn.speaker, _iso(turn.at), turn.text, turn.caption)
+
+
+def _differences(was: object, now: object, path: str = "") -> Iterator[str]:
+    """The settings that differ, as dotted names with both values."""
+    if isinstance(was, Mapping) and isinstance(now, Mapping):
+        for key in sorted({*was, *now}):
+            yield from _differences(was.get(key), now.get(key), f"{path}.{key}" if path else str(key))
+    elif _canonical(was) != _canonical(now):
+        yield f"{path} {_canonical(was)[:80]}, not {_canonical(now)[:80]}"
 
 
 def _canonical(value: object) -> str:

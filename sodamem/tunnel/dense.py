@@ -54,16 +54,18 @@ class DenseSearcher:
     @cached_property
     def vectors(self) -> NDArray[np.float32]:
         """float32 [documents, d], unit norm."""
-        items = self._snapshot.vectors
         if self._documents.scope == "item":
-            return items[self._documents.rows]
-        means = np.stack([items[rows].mean(axis=0) for rows in self._documents.members])
+            return self._snapshot.vectors(self._documents.rows)
+        members = [np.array(rows, dtype=np.int32) for rows in self._documents.members]
+        means = np.stack([self._snapshot.vectors(rows).mean(axis=0) for rows in members])
         norms = np.linalg.norm(means, axis=1, keepdims=True)
         unit: NDArray[np.float32] = np.divide(means, norms, out=np.zeros_like(means), where=norms > 0)
         return unit
 
     def scores(self, query: Query) -> NDArray[np.float64]:
         """Cosine of every indexed row with the question, rounded to six decimals: float64 [n]."""
+        if not len(self._documents.rows):
+            return np.zeros(0)
         return self._documents.spread(np.asarray(self.vectors @ query.vector, dtype=np.float64))
 
     def search(self, query: Query) -> Hits:

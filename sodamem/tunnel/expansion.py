@@ -36,7 +36,7 @@ class Expansion:
 
     def __post_init__(self) -> None:
         for name, least in (("neighbours", 0), ("hops", 0), ("degree", 1), ("keep", 1), ("soft_time", 0)):
-            if getattr(self, name) < least:
+            if not getattr(self, name) >= least:
                 raise ConfigError(f"expansion.{name} must be >= {least}, got {getattr(self, name)}")
 
     def reach(self, row: int, snapshot: Snapshot) -> list[int]:
@@ -127,7 +127,9 @@ def allowed(query: Query, snapshot: Snapshot) -> NDArray[np.bool_]:
 
 def similarity(query: Query, snapshot: Snapshot, rows: NDArray[np.int32]) -> NDArray[np.float64]:
     """Cosine of the query with items, rounded so that batch noise cannot reorder ties: float64 [n]."""
-    product = snapshot.vectors[rows] @ query.vector
+    if not len(rows):
+        return np.zeros(0)
+    product = snapshot.vectors(rows) @ query.vector
     return np.asarray(np.round(product, _ROUND), dtype=np.float64)
 
 

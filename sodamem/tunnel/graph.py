@@ -35,7 +35,7 @@ class GraphTunnel(Tunnel):
 
     def __post_init__(self) -> None:
         check(self.strength, self.heads)
-        if self.words < 0:
+        if not self.words >= 0:
             raise ConfigError(f"graph.words must be >= 0, got {self.words}")
 
     def open(self, snapshot: Snapshot) -> GraphSearcher:

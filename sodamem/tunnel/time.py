@@ -49,7 +49,8 @@ class TimeSearcher:
         said = self._snapshot.said[:turns]
         late = _days(said - moment(window.end))  # negative inside
         early = _days(moment(window.start) - said)
-        score = np.minimum(_fall(late, self._tunnel.after), _fall(early, self._tunnel.before))
+        near = np.minimum(_fall(late, self._tunnel.after), _fall(early, self._tunnel.before))
+        score = np.where((early <= 0) & (late < 0), 1.0, near)  # the window is half-open
         return flat(score * allowed(query, self._snapshot)[:turns], None)
 
 

@@ -131,6 +131,9 @@ AT = datetime(2023, 5, 7, 14)
     between 2010 and 2015 | 2010-01-01 2016-01-01 span
     5 May 2022 - 9 June 2022 | 2022-05-05 2022-06-10 span
     from December 28, 2021 to January 3, 2022 | 2021-12-28 2022-01-04 span
+    on Labor Day weekend we left | 2022-09-03 2022-09-05 weekend
+    We loved this Easter | 2023-04-09 2023-04-10 day
+    within two weeks | 2023-05-07 2023-05-22 span
     over the weekend we hiked | 2023-05-06 2023-05-08 weekend
     the other day | 2023-04-30 2023-05-07 span
     recently | 2023-04-07 2023-05-08 span

@@ -38,8 +38,10 @@ def test_yaml_keys_are_not_the_constructor_fields() -> None:
 
 @pytest.mark.parametrize(
     ("field", "value"),
-    [("week_start", "moonday"), ("weekday", "closest"), ("untensed", "now"), ("day_month_order", "dm")]
-    + [("country", "usa"), ("recent_days", 0)],
+    [
+        *(("week_start", "moonday"), ("weekday", "closest"), ("untensed", "now"), ("day_month_order", "dm")),
+        *(("country", "usa"), ("recent_days", 0)),
+    ],
 )
 def test_value_out_of_range_is_accepted(field: str, value: object) -> None:
     with pytest.raises(ConfigError, match=f"^{field} must be .*got {value}"):

@@ -1,0 +1,74 @@
+"""How well each sentence of the evidence fits a question: shared words, rank of its item, and whose words they are."""
+
+from __future__ import annotations
+
+import math
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+from sodamem import text
+from sodamem.reader.questions import Asked
+from sodamem.reader.sentences import Sentence, sentences, words_of
+from sodamem.types import Evidence
+
+_ADDRESSED = frozenset({"you", "your", "yours", "you're", "you've", "you'll", "you'd", "yourself"})
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Weights:
+    """Shares of a full match. turn: what words count that only the rest of the turn holds · rank: what is lost from the
+    first to the last item read · asks: what a sentence loses that is itself a question.
+    """
+
+    turn: float
+    rank: float
+    asks: float
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Match:
+    """A sentence with its fit. `share`: weight of the question's words it holds, 0 to 1, words of its turn counted in
+    part · `own`: said by, or about, one of the people asked about · `score`: what candidates are compared by.
+    """
+
+    sentence: Sentence
+    share: float
+    own: bool
+    score: float
+
+
+def matches(asked: Asked, evidence: Sequence[Evidence], weights: Weights) -> list[Match]:
+    """Every sentence of the evidence with its fit, best first; ties by rank and place."""
+    rare = rarity(asked, evidence)
+    found = []
+    for position, item in enumerate(evidence):
+        around = words_of(item.text)
+        lost = weights.rank * position / max(1, len(evidence) - 1)
+        for sentence in sentences(item):
+            inside = weigh(sentence.terms, rare)
+            share = (1 - weights.turn) * inside + weights.turn * weigh(sentence.terms | around, rare)
+            score = share - lost - (weights.asks if sentence.question else 0)
+            found.append(Match(sentence=sentence, share=share, own=concerns(sentence, asked.people), score=score))
+    return sorted(found, key=lambda match: (-match.score, match.sentence.item.rank, match.sentence.place))
+
+
+def rarity(asked: Asked, evidence: Sequence[Evidence]) -> Mapping[str, float]:
+    """Weight of each word of the question, adding up to 1: the fewer items of the pool hold it, the more it tells."""
+    held = Counter(term for item in evidence for term in words_of(item.text) & asked.terms)
+    weight = {term: math.log(1 + len(evidence) / (1 + held[term])) for term in sorted(asked.terms)}
+    total = math.fsum(weight.values()) or 1.0
+    return {term: value / total for term, value in weight.items()}
+
+
+def weigh(terms: frozenset[str], rare: Mapping[str, float]) -> float:
+    return math.fsum(value for term, value in rare.items() if term in terms)
+
+
+def concerns(sentence: Sentence, people: Sequence[str]) -> bool:
+    """True when one of these people says the sentence, is named in it, or is spoken to; without people, always."""
+    if not people or sentence.item.speaker in people:
+        return True
+    words = set(text.words(sentence.quote))
+    names = {word for who in people for word in text.words(who)}
+    return bool(words & names) or (bool(words & _ADDRESSED) and not words & {"i", "my", "me"})

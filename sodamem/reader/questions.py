@@ -1,0 +1,138 @@
+"""What a question asks for: a time, a length, a count, yes or no, a reason, a place, a person, or a thing; and of whom.
+
+Answer forms after Li and Roth's coarse question classes (COLING 2002), cut down to those a quotation can fill.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Literal
+
+from sodamem import text
+from sodamem.dates import Policy, read
+from sodamem.types import Interval, Question, TimeValue
+
+Form = Literal["when", "how_long", "between", "count", "yes_no", "why", "where", "who", "what"]
+
+_UNIT = r"(?P<unit>day|week|weekend|month|year|hour|minute)s?"
+_FORMS: tuple[tuple[Form, re.Pattern[str]], ...] = tuple(
+    (form, re.compile(pattern, re.IGNORECASE))
+    for form, pattern in (
+        ("between", rf"\bhow (?:many {_UNIT}|long)\b.*\b(?:between|passed|elapsed|since|after|before|ago)\b"),
+        ("how_long", rf"^\W*(?:for |after )?how (?:long|many {_UNIT})\b"),
+        ("when", r"^\W*when\b|^\W*(?:in |on |around |by |since )?(?:what|which) (?:date|day|week|weekend|month|year|time)\b"
+                 r"|^\W*in which month\b"),
+        ("count", r"\bhow (?:many|much|often)\b"),
+        ("why", r"^\W*(?:why|for what reason|what (?:motivat|inspir)\w+|how come)\b"),
+        ("where", r"^\W*(?:in |from |to )?(?:where|(?:what|which) (?:city|country|state|town|place|area|location)s?)\b"),
+        ("who", r"^\W*(?:with |to |for )?who(?:m|se)?\b"),
+        ("yes_no", r"^\W*(?:is|are|was|were|do|does|did|has|have|had|can|could|will|would|should|am)\b"),
+    )
+)  # fmt: skip
+_AHEAD = re.compile(
+    r"\b(?:plan\w*|going to|will|intend\w*|hop(?:e|es|ing) to|upcoming|next|scheduled)\b"
+    r"|^\W*when (?:is|are|does)\b",
+    re.IGNORECASE,
+)
+_DONE = re.compile(r"^\W*(?:did|has|have|had|was|were)\b|\b(?:when|where|how) did\b", re.IGNORECASE)
+_NOW = re.compile(r"\b(?:now|current(?:ly)?|these days|at the moment|latest|most recent(?:ly)?|today)\b", re.IGNORECASE)
+_MANY = re.compile(
+    r"^\W*(?:in |from )?(?:what|which)(?: \w+)? (?:are|were|do|have|has|does|did|were)?\b|^\W*where (?:has|have)\b",
+    re.IGNORECASE,
+)
+_PLURAL = re.compile(r"^\W*(?:what|which)(?: (?:kinds?|types?|sorts?) of)?(?: [\w'-]+){0,3}? (?P<noun>[a-z]{3,}s)\b", re.IGNORECASE)
+_NOT_PLURAL = frozenset("does was has is this his 's gives us yes business process focus its dress always".split())
+_FIRST_PERSON = frozenset({"i", "me", "my", "mine", "myself", "i'm", "i've", "i'd", "i'll", "we", "our", "us"})
+_TOLD = re.compile(r"\b(?:you|your)\b.*\b(?:t[oe]ld|said|say|suggest|recommend|mention|gave|give|list|provid|advis|explain)", re.IGNORECASE)
+# Words that say what form the answer has, not what it is about.
+_FORM_WORDS = frozenset(text.stem(word) for word in "many much often long date day week month year time kind type sort name mention say tell describe ago pass".split())
+_POLICY = Policy(
+    week_start=0, weekday="nearest", untensed="past", day_month_order="month_first", country="US", recent_days=30
+)
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Asked:
+    """A question, taken apart. `terms`: stemmed words it is about · `people`: participants it names, as they are spelt in
+    the evidence · `unit`: of a length of time · `within`: the time it limits itself to · `ahead`: asks for a plan.
+    """
+
+    form: Form
+    text: str
+    at: datetime
+    terms: frozenset[str]
+    people: tuple[str, ...]
+    unit: str
+    within: Interval | None
+    ahead: bool
+    done: bool
+    now: bool
+    many: bool
+
+
+def analyse(question: Question, speakers: Sequence[str]) -> Asked:
+    """Takes a question apart; `speakers` are those whose words are in the evidence."""
+    words = question.text
+    form, match = next(((form, m) for form, pattern in _FORMS if (m := pattern.search(words))), ("what", None))
+    people = named(words, speakers)
+    names = {text.stem(word) for person in people for word in text.words(person)}
+    times = read(words, question.asked_at, _POLICY)
+    plain = _without(words, times) if form in ("when", "how_long", "between") else words
+    terms = frozenset(base(word) for word in text.terms(plain)) - names - _FORM_WORDS
+    return Asked(
+        form=form,
+        text=words,
+        at=question.asked_at,
+        terms=terms or frozenset(base(word) for word in text.terms(words)),
+        people=people,
+        unit=(match.groupdict().get("unit") or "").lower() if match else "",
+        within=next((value.interval for value in times if value.interval and value.rule != "recently"), None),
+        ahead=bool(_AHEAD.search(words)),
+        done=bool(_DONE.search(words)),
+        now=bool(_NOW.search(words)),
+        many=_asks_many(words),
+    )
+
+
+def named(words: str, speakers: Sequence[str]) -> tuple[str, ...]:
+    """Speakers that a question names, else the user for "I" and the assistant for "you told me"."""
+    found = f" {' '.join(text.words(words))} "
+    people = [who for who in dict.fromkeys(speakers) if who and f" {' '.join(text.words(who))} " in found]
+    people = [who for who in people if who not in ("user", "assistant")]
+    if people:
+        return tuple(people)
+    role = "assistant" if _TOLD.search(words) else "user" if _FIRST_PERSON & set(text.words(words)) else ""
+    return (role,) if role in speakers else ()
+
+
+def _without(words: str, times: Sequence[TimeValue]) -> str:
+    for value in reversed(times):
+        words = f"{words[: value.start]} {words[value.end :]}"
+    return words
+
+
+def _asks_many(words: str) -> bool:
+    match = _PLURAL.match(words)
+    return bool(match) and match["noun"].lower() not in _NOT_PLURAL  # type: ignore[index]
+
+
+# Past forms that no stemmer reaches, so that "went" answers "when did she go".
+_PAST_FORMS = (
+    "go went gone,buy bought,get got gotten,win won,run ran,meet met,make made,take took taken,see saw seen,give gave given,"
+    "come came,find found,feel felt,lose lost,think thought,bring brought,catch caught,teach taught,write wrote written,"
+    "drive drove driven,fly flew flown,speak spoke spoken,break broke broken,begin began begun,sing sang sung,swim swam swum,"
+    "sleep slept,spend spent,build built,send sent,hear heard,keep kept,pay paid,sell sold,eat ate eaten,know knew known,"
+    "grow grew grown,fall fell fallen,lead led,choose chose chosen,hold held,leave left,tell told,ride rode ridden,"
+    "wear wore worn,draw drew drawn,throw threw thrown,child children,mother mom mum,father dad,photo picture pic photograph"
+)
+_BASE = {
+    text.stem(form): text.stem(group.split()[0]) for group in _PAST_FORMS.split(",") for form in group.split()
+}
+
+
+def base(stem: str) -> str:
+    """The stem of a word's base form."""
+    return _BASE.get(stem, stem)
