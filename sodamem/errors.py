@@ -8,7 +8,7 @@ SodamemError
 ├── MissingExtra       an optional dependency is not installed (the message names the pip line)
 └── ServiceError       something outside this process (a hub, a server, a database) did not do its part
     └── ModelError         a model call failed; `reason` says how in one word, `usage` what it cost all the same
-        ├── PromptTooLong      the prompt leaves no room for a reply in the model's context
+        ├── PromptError        the prompt leaves no room for a reply in the model's context
         └── ReplyError         what the model said cannot be used: empty, filtered, of another shape than asked for
 """
 
@@ -56,7 +56,7 @@ class ModelError(ServiceError):
         self.reason, self.usage = reason, usage
 
 
-class PromptTooLong(ModelError):
+class PromptError(ModelError):
     """The prompt alone fills the model's context; another attempt cannot help."""
 
 

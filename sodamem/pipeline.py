@@ -87,13 +87,12 @@ class Pipeline:
     # --- Algorithm 1: ingest ------------------------------------------------------------------------------------
 
     def ingest(self, history: History, store: Store) -> None:
-        """Bring the store up to the history: only sessions it does not hold yet are read, each in one transaction."""
-        if store.frozen:
-            if not store.complete:
-                raise StoreError(
-                    f"store {store.path} must be complete to be read frozen. Run once with store.frozen=false"
-                )
-            return
+        """Bring the store up to the history: only sessions it does not hold yet are read, each in one transaction.
+
+        A frozen store must hold them all already. Raises StoreError where it does not, or holds others.
+        """
+        if store.frozen and not store.complete:
+            raise StoreError(f"store {store.path} must be complete to be read frozen. Run once with store.frozen=false")
         for session in history.sessions:
             if not store.holds(session):
                 store.add(session, self.extractor.extract(session, history, self.timeline))
@@ -194,8 +193,9 @@ class Pipeline:
 
     def answer(self, memory: Memory, question: Question) -> tuple[Answer, tuple[Evidence, ...]]:
         """The reader's answer and the evidence pool it was given."""
-        pool = tuple(self.planner.gather(question, lambda asked: self.recall(memory, asked)))
-        return self.reader.read(blind(question), pool), pool
+        seen = blind(question)
+        pool = tuple(self.planner.gather(seen, lambda asked: self.recall(memory, asked)))
+        return self.reader.read(seen, pool), pool
 
 
 def blind(question: Question) -> Question:

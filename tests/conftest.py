@@ -143,7 +143,12 @@ def remember(tmp_path_factory):
         matrix = np.array(rows, dtype=np.float64) if rows else np.zeros((0, 2))
         norms = np.linalg.norm(matrix, axis=1, keepdims=True)
         unit = (matrix / np.where(norms > 0, norms, 1)).astype(np.float32)
-        snapshot.use(lambda texts: unit, times or (lambda words, at: ()))
+
+        def encode(texts):  # called with the texts of one kind of item at a time
+            starts = (first for first in snapshot.first.values() if snapshot.texts[first : first + len(texts)] == texts)
+            return unit[(first := next(starts)) : first + len(texts)]
+
+        snapshot.use(encode, times or (lambda words, at: ()))
         return snapshot
 
     return make

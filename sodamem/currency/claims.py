@@ -12,7 +12,6 @@ from datetime import datetime
 
 from sodamem.currency.values import Value
 from sodamem.currency.view import effective
-from sodamem.text import normalise
 from sodamem.types import Edge, FactEvent, MessagePiece, Status
 
 MARKS = frozenset({"possible_conflict", "duplicate"})  # the flags that currency owns
@@ -59,10 +58,10 @@ class Claim:
     @property
     def wording(self) -> tuple[object, ...]:
         """What must be equal for two claims to be one statement made twice; events are also told apart by time."""
-        words = normalise(" ".join(piece.text for piece in self.fact.pieces))
+        words = tuple(piece.text for piece in self.fact.pieces)
         if self.fact.modality != "past_event":
-            return (words,)
-        return words, self.fact.occurred or self.fact.mentioned_at
+            return words
+        return *words, self.fact.occurred or self.fact.mentioned_at
 
 
 @dataclass(kw_only=True, slots=True)

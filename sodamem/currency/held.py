@@ -30,8 +30,8 @@ class Held:
 
     def add(self, claim: Claim) -> None:
         self.values.setdefault(claim.value, []).append(claim)
-        if claim.value:
-            self._heads[claim.value[0][-1]][claim.value] = None
+        for part in claim.value:
+            self._heads[part[-1]][claim.value] = None
         self._order.append(claim)
 
     def twin(self, claim: Claim) -> Claim | None:
@@ -92,8 +92,8 @@ class Held:
 
     def _drop(self, value: Value) -> list[Claim]:
         claims = self.values.pop(value)
-        if value:
-            self._heads[value[0][-1]].pop(value, None)
+        for part in value:
+            self._heads[part[-1]].pop(value, None)
         self._gone.update(claim.id for claim in claims)
         self._twins.pop(value, None)
         return claims
@@ -103,6 +103,6 @@ class Held:
             return named
         if exact or not self.loose:
             return None
-        alike = self._heads.get(named[0][-1], {})
+        alike = self._heads.get(named[-1][-1], {})
         found = [value for value in alike if covers(named, value)] if len(alike) <= _AMBIGUOUS else []
         return found[0] if len(found) == 1 else None

@@ -21,7 +21,8 @@ class Rule:
 
     scope: role name -> what it means when the role is not told (None: then nothing is known about the slot) ·
     closed_by: predicates whose positive facts end the same value here · opposed_by: the same, but only for a value
-    named in the same words · loose: "the guitar" may end "an acoustic guitar" when it is the only one.
+    named in the same words · loose: "the guitar" may end "an acoustic guitar" when it is the only one ·
+    nouns: words for the slot itself, which name no value: "I quit my job".
     """
 
     holds: Holds = "unknown"
@@ -29,6 +30,7 @@ class Rule:
     closed_by: tuple[str, ...] = ()
     opposed_by: tuple[str, ...] = ()
     loose: bool = False
+    nouns: tuple[str, ...] = ()
 
 
 UNKNOWN = Rule()
@@ -51,7 +53,7 @@ def closers(rules: Mapping[str, Rule]) -> dict[str, list[tuple[str, bool]]]:
 
 def _rule(predicate: str, row: Mapping[str, Any]) -> Rule:
     where = f"currency.slots.{predicate}"
-    keys = {"holds", "scope", "closed_by", "opposed_by", "loose"}
+    keys = {"holds", "scope", "closed_by", "opposed_by", "loose", "nouns"}
     if unknown := sorted(set(row) - keys):
         raise ConfigError(f"{where} must only have the keys {sorted(keys)}, got {unknown}. Remove or rename them")
     holds: Holds | None = row.get("holds")
@@ -63,6 +65,7 @@ def _rule(predicate: str, row: Mapping[str, Any]) -> Rule:
         closed_by=_names(row.get("closed_by", ())),
         opposed_by=_names(row.get("opposed_by", ())),
         loose=bool(row.get("loose", False)),
+        nouns=_names(row.get("nouns", ())),
     )
 
 

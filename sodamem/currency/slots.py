@@ -118,12 +118,13 @@ class SlotCurrency(Currency):
         yield predicate, Claim(fact=fact, value=self._value(fact, predicate), old=old, ends=ends, reason=reason)
         slots = () if ends else self._closers.get(predicate, ())
         for slot, exact in slots:
-            value = self._value(fact, slot)
-            if value or len(slots) == 1:  # "I quit", and nobody said what: it may be any of several slots
+            value, noun = self._value(fact, slot), self._names_slot(fact, slot)
+            if value or noun or len(slots) == 1:  # "I quit", and nobody said what: it may be any of several slots
                 yield slot, Claim(fact=fact, value=value, ends=True, exact=exact, reason=predicate)
 
     def _value(self, fact: FactEvent, predicate: str) -> Value:
-        return value_of(fact, self._scopes.get(predicate, ()), self._padding)
+        value = value_of(fact, self._scopes.get(predicate, ()), self._padding)
+        return () if value in self._nouns.get(predicate, ()) else value
 
     def _scope(self, fact: FactEvent, predicate: str) -> Scope:
         wanted = self._scopes.get(predicate)

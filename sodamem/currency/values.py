@@ -14,18 +14,20 @@ from sodamem.types import FactEvent, Role
 
 Value = tuple[tuple[str, ...], ...]  # parts ("Leeds", "UK"), each a tuple of stems; () = no value was named
 
-FILLERS = ("value", "place", "employer", "object", "person", "activity", "event", "to")  # role names, by preference
+FILLERS = ("value", "place", "employer", "object", "person", "activity", "event", "to", "name")  # role names, by preference
 _CUT = re.compile(r"\s*[,;()]\s*|\s+(?:in|near|outside)\s+")
 
 
 def value_of(fact: FactEvent, scope: Collection[str], padding: frozenset[str]) -> Value:
-    """The filler of the slot: its first role that is not a scope, else its quantity, else ()."""
+    """The filler of the slot: its first role that is not a scope, with its name if it has one; else its quantity."""
     roles = {role.name: role for role in reversed(fact.roles) if role.name not in scope}
     role = next((roles[name] for name in FILLERS if name in roles), None)
     amount = fact.quantity
     if amount and (role is None or role.words in amount.words):
         return ((format(amount.value, "g"), amount.unit),)
-    return read_role(role, padding) if role else ()
+    parts = [role] if role else []
+    parts += [roles["name"]] if role and role.name != "name" and "name" in roles else []  # a cat, Pixel: not any cat
+    return tuple(part for role in parts for part in read_role(role, padding))
 
 
 def read_role(role: Role, padding: frozenset[str]) -> Value:

@@ -19,6 +19,7 @@ from numpy.typing import NDArray
 from scipy.sparse import csr_matrix
 from sklearn.feature_extraction.text import ENGLISH_STOP_WORDS, TfidfVectorizer
 from sklearn.utils.extmath import randomized_svd
+from threadpoolctl import threadpool_limits
 
 from sodamem.encoder.vectors import unit_rows
 from sodamem.errors import ConfigError
@@ -85,9 +86,11 @@ class LsaEncoder(Encoder):
     def _directions(self, weights: csr_matrix) -> NDArray[np.float64]:
         """Right singular vectors [terms, k] in a fixed sign, without those of numerically zero weight."""
         rank = min(self.dimensions, *weights.shape)
-        _, singular, right = randomized_svd(
-            weights, n_components=rank, n_oversamples=10, n_iter=5, random_state=self.seed, flip_sign=False
-        )
+        # One BLAS thread: the last bits depend on their number, and many spin on matrices as small as these.
+        with threadpool_limits(limits=1, user_api="blas"):
+            _, singular, right = randomized_svd(
+                weights, n_components=rank, n_oversamples=10, n_iter=5, random_state=self.seed, flip_sign=False
+            )
         kept = right[singular > NOISE * singular[0]]
         largest = np.abs(kept).argmax(axis=1)
         signed: NDArray[np.float64] = kept * np.sign(kept[np.arange(len(kept)), largest])[:, None]

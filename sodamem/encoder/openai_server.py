@@ -7,21 +7,20 @@ from __future__ import annotations
 
 import hashlib
 import json
-import os
 import time
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
-from urllib.parse import urlsplit
 
 import numpy as np
 from numpy.typing import NDArray
 
+from sodamem import endpoint
 from sodamem.encoder.vectors import unit_rows
-from sodamem.errors import ConfigError, MissingExtra, ServiceError
+from sodamem.endpoint import curable, pause
+from sodamem.errors import ConfigError, ServiceError
 from sodamem.protocols import Encoder
-from sodamem.retry import curable, pause
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -40,11 +39,7 @@ class OpenAIEncoder(Encoder):
     retries: int
 
     def __post_init__(self) -> None:
-        url = urlsplit(self.base_url)
-        if url.scheme not in ("http", "https") or not url.hostname:
-            raise ConfigError(f"base_url must be an http or https URL, got {self.base_url}")
-        if url.username or url.password:
-            raise ConfigError("base_url must hold no user or password. Name the variable with the key in api_key_env")
+        endpoint.check(self.base_url)
         if self.batch_size < 1:
             raise ConfigError(f"batch_size must be >= 1, got {self.batch_size}")
         if not self.timeout > 0:
@@ -88,7 +83,7 @@ class FittedOpenAI:
 
     def _request(self, texts: list[str]) -> NDArray[np.float64]:
         """One row a text, in the order of the texts, after at most 1 + retries attempts."""
-        openai = _sdk()
+        openai = endpoint.sdk()
         for attempt in range(self.encoder.retries + 1):
             try:
                 answer = self._client.embeddings.with_raw_response.create(
@@ -119,32 +114,16 @@ class FittedOpenAI:
 
     @cached_property
     def _client(self) -> Any:
-        return _sdk().OpenAI(
-            base_url=self.encoder.base_url, api_key=self._key, timeout=self.encoder.timeout, max_retries=0
+        return endpoint.sdk().OpenAI(
+            base_url=self.encoder.base_url,
+            api_key=endpoint.key(self.encoder.api_key_env),
+            timeout=self.encoder.timeout,
+            max_retries=0,
         )
-
-    @property
-    def _key(self) -> str:
-        name = self.encoder.api_key_env
-        if name is None:
-            return "none"  # the client insists on one
-        key = os.environ.get(name, "")
-        if not key:
-            raise ConfigError(f"api_key_env must name a variable that is set, got {name}. Export it, or use null")
-        return key
 
     @property
     def _where(self) -> str:
         return f"embedding model {self.encoder.model} at {self.encoder.base_url}"
 
     def _line(self, error: Exception) -> str:
-        said = " ".join(f"{type(error).__name__}: {error}".split())
-        return (said.replace(self._key, "***") if self.encoder.api_key_env else said)[:200]
-
-
-def _sdk() -> Any:
-    try:
-        import openai
-    except ImportError as error:
-        raise MissingExtra('encoder=openai needs the client. pip install "sodamem[server]"') from error
-    return openai
+        return endpoint.line(error, self.encoder.api_key_env)

@@ -142,7 +142,8 @@ class _Parser:
         chain = self.lex.chains.get(forms.get("ing", ""))
         opens = "past" in forms or (chain is not None and following in chain.links)  # but not "Moving is hard"
         adjective = word in self.lex.participial and following not in self.lex.determiners
-        if not opens or adjective or word in self.lex.weak:
+        asks = word in self.lex.auxiliaries and (following in _PRONOUNS or following in _OWNERS or self._capital(i + 1))
+        if not opens or adjective or asks or word in self.lex.weak:
             return None
         if not all(w in self.lex.adverbs or w in _BREAKS or w in self.known or w in _JOINING for w in self.low[:i]):
             return None
@@ -186,6 +187,9 @@ class _Parser:
         inside = i > 0 and self.low[i - 1] not in _STOPS and self.low[i - 1] not in self.lex.adverbs
         common = word in self.lex.closed or word in self.lex.places or word in self.lex.organisations
         return inside and word.isalpha() and len(word) > 2 and not common
+
+    def _capital(self, i: int) -> bool:
+        return i < self.size and self.words.capital(i)
 
     def _name_end(self, i: int) -> int:
         """Past up to three capitalised words."""

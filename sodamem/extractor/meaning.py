@@ -16,6 +16,7 @@ from sodamem.extractor.words import Words
 from sodamem.types import Kind, Modality
 
 _EFFECTS: Mapping[str, Modality] = {"intent": "intent", "future_plan": "future_plan"}
+_TAGS = frozenset({"right", "eh", "huh", "yeah", "no", "correct", "ok", "okay", "remember", "you know"})
 _WISHES = frozenset({"love", "like", "want", "rather"})
 
 
@@ -39,6 +40,8 @@ def asked(clause: Clause, words: Words, is_last: bool, lexicon: Lexicon) -> bool
     if clause.introducer in lexicon.introducers:
         return False  # "If I moved, would …?" asks about something else
     if "?" not in words.low[-3:]:  # an emoji may follow
+        return False
+    if words.low[-3:-2] == [","] and words.low[-2] in _TAGS:
         return False
     opener = words.low[clause.first]
     return (opener in lexicon.wh and opener not in ("when", "where")) or (

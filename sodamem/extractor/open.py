@@ -31,7 +31,12 @@ def open_match(complement: Complement) -> list[Match]:
     value = next((noun for noun in complement.at(_PLACES)), None)
     words = [] if value is None else head(complement.words, value)
     if value is None or lexicon.is_class("empty", words):
-        bare = told and verb.lemma not in lexicon.hollow and not verb.negated and bool(complement.masked)
+        bare = (
+            (told or verb.progressive)
+            and verb.lemma not in lexicon.hollow
+            and not verb.negated
+            and bool(complement.masked)
+        )
         return [Match(verb.lemma, Role(name="value", entity="", words=""))] if bare else []
     if verb.lemma in lexicon.hollow and value.first > complement.first + 3:
         return []

@@ -163,10 +163,14 @@ def _duration(words: Words, i: int, last: int, lexicon: Lexicon) -> Quantity | N
     total, end, at = 0.0, i, i
     while at + 1 < last:
         number = _number(words, at, lexicon)
+        if words.low[at] == "half" and words.low[at + 1] in ("a", "an") and at + 2 < last:
+            at += 1
         unit = lexicon.units.get(words.low[at + 1].rstrip("."))
         if number is None or unit is None or unit[0] != "second":
             break
         total, end = total + number * unit[1], at + 2
+        if words.low[end : end + 3] == ["and", "a", "half"]:
+            total, end = total + unit[1] / 2, end + 3
         at = end + 1 if end < last and words.low[end] in ("and", ",") else end
     return Quantity(value=total, unit="second", words=words.span(i, end)) if end > i else None
 
@@ -219,11 +223,13 @@ def _is_noun(words: Words, i: int, lexicon: Lexicon) -> bool:
 
 
 def _is_infinitive(words: Words, i: int, last: int, lexicon: Lexicon) -> bool:
-    """True for "to see", false for "to work" at the end of a phrase, where it is a place or a noun."""
+    """True for "to see"; false for "to work" at the end of a phrase, where it is a place or a noun."""
     word = words.low[i] if i < last else ""
     if "base" not in lexicon.verbs.get(word, {}):
         return False
     following = words.low[i + 1] if i + 1 < last else ""
+    if lexicon.is_class("occupation", [following]):
+        return False  # "promoted to travel writer"
     noun_like = word in lexicon.weak and (not following.isalnum() or following in lexicon.prepositions)
     return not noun_like
 

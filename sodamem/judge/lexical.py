@@ -111,8 +111,10 @@ class LexicalJudge(Judge):
         asked = set(canonical(question.text))
         wanted = [token for token in content(gold) if token not in asked] or content(gold)
         held = [token for token in wanted if token in given]
-        if denies(gold) != denies(given) and all(negated_before(given, given.index(token)) for token in held):
-            return False, "words: the answer denies it" if held else "words: one of the two denies"
+        if held and not denies(gold) and all(negated_before(given, given.index(token)) for token in held):
+            return False, "words: the answer denies it"
+        if denies(gold) and not denies(given):
+            return False, "words: the gold denies and the answer does not"
         if held and _offers_others(question.gold, answer.text):
             return False, "words: the answer offers several things"
         share = self._share(question.gold, given, asked) if _PARTS.search(question.gold) else _held(wanted, given)

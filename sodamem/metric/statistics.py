@@ -74,6 +74,21 @@ def cluster_bootstrap(
     return Estimate(mean=fsum(values) / len(values), low=low, high=high, n=len(values), clusters=len(names))
 
 
+def bootstrap_p(values: Sequence[float], clusters: Sequence[str], *, draws: int, seed: int) -> float | None:
+    """Two-sided p that a mean is 0, by inverting the percentile interval of `cluster_bootstrap`.
+
+    Never below 2 / (draws + 1): resampling cannot show more. None for a single cluster, which shows no spread.
+    """
+    names = sorted(set(clusters))
+    if len(names) < 2:
+        return None
+    sums = np.array([fsum(v for v, c in zip(values, clusters, strict=True) if c == name) for name in names])
+    picks = np.random.default_rng(seed).multinomial(len(names), [1 / len(names)] * len(names), size=draws)
+    means = picks @ sums
+    beyond = min(int((means <= 0).sum()), int((means >= 0).sum()))
+    return min(1.0, 2 * (beyond + 1) / (draws + 1))
+
+
 def paired_bootstrap(
     a: Mapping[str, float],
     b: Mapping[str, float],

@@ -38,9 +38,8 @@ _AHEAD = re.compile(
     re.IGNORECASE,
 )
 _DONE = re.compile(r"^\W*(?:did|has|have|had|was|were)\b|\b(?:when|where|how) did\b", re.IGNORECASE)
-_NOW = re.compile(r"\b(?:now|current(?:ly)?|these days|at the moment|latest|most recent(?:ly)?|today)\b", re.IGNORECASE)
-_MANY = re.compile(
-    r"^\W*(?:in |from )?(?:what|which)(?: \w+)? (?:are|were|do|have|has|does|did|were)?\b|^\W*where (?:has|have)\b",
+_PAST = re.compile(
+    r"\b(?:used to|originally|previous(?:ly)?|former(?:ly)?|at first|initial(?:ly)?|back then|no longer|before|old)\b",
     re.IGNORECASE,
 )
 _PLURAL = re.compile(r"^\W*(?:what|which)(?: (?:kinds?|types?|sorts?) of)?(?: [\w'-]+){0,3}? (?P<noun>[a-z]{3,}s)\b", re.IGNORECASE)
@@ -57,7 +56,8 @@ _POLICY = Policy(
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Asked:
     """A question, taken apart. `terms`: stemmed words it is about · `people`: participants it names, as they are spelt in
-    the evidence · `unit`: of a length of time · `within`: the time it limits itself to · `ahead`: asks for a plan.
+    the evidence · `unit`: of a length of time · `within`: the time it limits itself to · `ahead`: asks for a plan · `done`: whether or when it
+    happened · `past`: for what was before · `many`: for several things.
     """
 
     form: Form
@@ -69,7 +69,7 @@ class Asked:
     within: Interval | None
     ahead: bool
     done: bool
-    now: bool
+    past: bool
     many: bool
 
 
@@ -80,8 +80,8 @@ def analyse(question: Question, speakers: Sequence[str]) -> Asked:
     people = named(words, speakers)
     names = {text.stem(word) for person in people for word in text.words(person)}
     times = read(words, question.asked_at, _POLICY)
-    plain = _without(words, times) if form in ("when", "how_long", "between") else words
-    terms = frozenset(base(word) for word in text.terms(plain)) - names - _FORM_WORDS
+    # The time a question names limits where to look; its words ("in March") are not what it is about.
+    terms = frozenset(base(word) for word in text.terms(_without(words, times))) - names - _FORM_WORDS
     return Asked(
         form=form,
         text=words,
@@ -92,7 +92,7 @@ def analyse(question: Question, speakers: Sequence[str]) -> Asked:
         within=next((value.interval for value in times if value.interval and value.rule != "recently"), None),
         ahead=bool(_AHEAD.search(words)),
         done=bool(_DONE.search(words)),
-        now=bool(_NOW.search(words)),
+        past=bool(_PAST.search(words)),
         many=_asks_many(words),
     )
 

@@ -22,7 +22,6 @@ from sodamem.types import Grain, Interval, TimeValue
 
 # Expressions that say how long or how often, or nothing definite: not when something happened.
 _NOT_WHEN = frozenset({"recently", "recurring", "long_ago", "at_an_age", "told_elsewhere"})
-_LENGTHS = frozenset({"lasting"})
 _STARTED = re.compile(r"\b(?:start|begin|began|first|since|join|adopt|move)\w*\b", re.IGNORECASE)
 _LENGTH = re.compile(
     r"\b(?:(?:about|around|over|almost|nearly|at least|more than) )?(?:\d[\d,.]*|an?|one|two|three|four|five|six|seven|eight|nine|ten|eleven|"
@@ -95,9 +94,22 @@ def _timed(asked: Asked, turn: Sequence[Match], weights: TimeWeights) -> Iterato
 
 
 def _usable(asked: Asked, value: TimeValue) -> Interval | None:
-    if value.rule in _NOT_WHEN or (value.rule in _LENGTHS and not _STARTED.search(asked.text)):
+    if value.interval is None or value.rule in _NOT_WHEN:
         return None
+    if value.rule == "lasting":
+        return _begun(value.interval, value.words) if _STARTED.search(asked.text) else None
     return value.interval
+
+
+def _begun(lasted: Interval, words: str) -> Interval | None:
+    """When a thing began that has lasted "four months": no finer than the unit it is told in."""
+    start = lasted.start
+    if "year" in words:
+        return Interval(start=datetime(start.year, 1, 1), end=datetime(start.year + 1, 1, 1), grain="year")
+    if "month" in words:
+        begin = datetime(start.year, start.month, 1)
+        return Interval(start=begin, end=begin + relativedelta(months=1), grain="month")
+    return None
 
 
 def _direction(asked: Asked, interval: Interval, said: datetime) -> int:

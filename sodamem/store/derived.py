@@ -27,13 +27,12 @@ def cached(
     A damaged index is never an error: it is said in the log and built again. Where nothing can be written (a
     frozen store on read-only media), the index is built in memory.
     """
-    try:
-        if json.loads((folder / _STAMP).read_text()) == stamp:
-            return load(folder)
-    except FileNotFoundError:
-        pass
-    except Exception as broken:  # whatever a third-party reader makes of damaged bytes
-        _log.warning("index %s is damaged (%s: %s), building it again", folder, type(broken).__name__, broken)
+    if (folder / _STAMP).exists():
+        try:
+            if json.loads((folder / _STAMP).read_text()) == stamp:
+                return load(folder)
+        except Exception as broken:  # whatever a third-party reader makes of damaged bytes
+            _log.warning("index %s is damaged (%s: %s), building it again", folder, type(broken).__name__, broken)
     index = build()
     draft = folder.with_name(f"{folder.name}.{os.getpid()}")  # moved into place whole: readers never see half an index
     try:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from datetime import datetime
 
 import pytest
@@ -18,13 +19,16 @@ def timeline():
     return component(compose("timeline=calendar"), "timeline")
 
 
+@pytest.fixture(scope="session")
+def extractor():
+    return component(compose("extractor=rule"), "extractor")
+
+
 @pytest.fixture
-def hear(timeline):
+def hear(timeline, extractor):
     """hear("text", ...) or hear(("Tom", "text"), ..., role=...) -> the extraction of one session."""
 
     def run(*said: str | tuple[str, str], role: str = "speaker", at: datetime = FRIDAY, **knobs) -> Extraction:
-        overrides = [f"extractor.{name}={value}" for name, value in knobs.items()]
-        extractor = component(compose("extractor=rule", *overrides), "extractor")
         named = [("Ana", line) if isinstance(line, str) else line for line in said]
         turns = tuple(
             Turn(id=f"t{i}", session_id="s", index=i, role=role, speaker=speaker, text=text, at=at)
@@ -32,7 +36,7 @@ def hear(timeline):
         )
         session = Session(id="s", at=at, turns=turns)
         history = History(id="h", sessions=(session,), digest="", speakers=tuple(dict.fromkeys(s for s, _ in named)))
-        return extractor.extract(session, history, timeline)
+        return replace(extractor, **knobs).extract(session, history, timeline)
 
     return run
 

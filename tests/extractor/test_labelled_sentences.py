@@ -8,15 +8,13 @@ import pytest
 import yaml
 
 from experiments.extraction import SENTENCES, labelled
-from sodamem.build import component
-from sodamem.config import compose
 from sodamem.extractor.lexicon import load
 from sodamem.types import MODALITIES
 
 
 @pytest.fixture(scope="module")
-def score(timeline):
-    return labelled(component(compose("extractor=rule"), "extractor"), timeline).row("")
+def score(timeline, extractor):
+    return labelled(extractor, timeline).row("")
 
 
 def test_precision_and_recall_do_not_fall(score):

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from itertools import pairwise
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -43,7 +45,7 @@ def test_sentences_end_where_a_reader_would_end_them(text, expected):
 @given(st.text(alphabet="aB .!?…\n\r-1“”🙂\u0301猫。", max_size=60))
 def test_spans_are_in_order_apart_trimmed_and_lose_no_letter(text):
     sentences = split(text, load())
-    for before, after in zip(sentences, sentences[1:], strict=False):
+    for before, after in pairwise(sentences):
         assert before.end <= after.start
     for sentence in sentences:
         words = text[sentence.start : sentence.end]

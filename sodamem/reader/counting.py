@@ -1,0 +1,102 @@
+"""Answers that are numbers: distinct things counted one by one where facts name them, else a number that was stated."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from sodamem import text
+from sodamem.reader.matching import Match
+from sodamem.reader.questions import Asked, base
+from sodamem.reader.sentences import Sentence, words_of
+
+_NUMBERS = "zero one two three four five six seven eight nine ten eleven twelve thirteen fourteen fifteen".split()  # noqa: SIM905
+_ORDINALS = "zeroth first second third fourth fifth sixth seventh eighth ninth tenth eleventh twelfth".split()  # noqa: SIM905
+_COUNTED = re.compile(r"\bhow many (?:different |other |more |total )?(?P<noun>(?:[\w'-]+ )*?[\w'-]+)(?= (?:of|do|does|did|has|have|had|is|are|"
+                      r"was|were|in|on|at|can|could|will|would)\b|\?|$)", re.IGNORECASE)  # fmt: skip
+_MONEY = re.compile(r"[$€£]\s?\d[\d,]*(?:\.\d+)?k?|\b\d[\d,]*(?:\.\d+)? (?:dollars|euros|pounds|bucks|percent)\b|\b\d+(?:\.\d+)?%", re.IGNORECASE)
+_OFTEN = re.compile(
+    r"\b(?:(?:once|twice|thrice|(?:\w+) times) (?:a|per|every|each) (?:day|week|month|year)|(?:every|each) (?:other |single )?\w+(?: \w+)?|"
+    r"daily|weekly|monthly|yearly|multiple times a (?:day|week|month|year)|(?:a few|several|\w+) days a week)\b",
+    re.IGNORECASE,
+)
+_TOKEN = re.compile(r"[$€£]?\d[\d,]*(?:\.\d+)?|[\w'’-]+")
+_REACH = 3  # words between a number and what it counts: "three cute little turtles"
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Counted:
+    """A number in words with the sentences that give it; `items` name what was counted, empty for a stated number."""
+
+    words: str
+    support: tuple[Sentence, ...]
+    items: tuple[str, ...] = ()
+
+
+def counted(asked: Asked, found: Sequence[Match]) -> Counted | None:
+    """The count the evidence supports, or None when it names neither things nor a number."""
+    for pattern in _patterns(asked):
+        for match in found:
+            if hit := pattern.search(match.sentence.quote):
+                return Counted(words=hit[0], support=(match.sentence,))
+        return None
+    noun = _COUNTED.search(asked.text)
+    head = base(text.stem(text.words(noun["noun"])[-1])) if noun else ""
+    return _enumerated(head, found) or _stated(head, found)
+
+
+def _patterns(asked: Asked) -> list[re.Pattern[str]]:
+    low = asked.text.lower()
+    return [_OFTEN] if "how often" in low else [_MONEY] if "how much" in low else []
+
+
+def _enumerated(head: str, found: Sequence[Match]) -> Counted | None:
+    """Distinct values of active facts that are of the counted kind: at least two, or there is nothing to count."""
+    items: dict[frozenset[str], tuple[str, Sentence]] = {}
+    for match in found:
+        fact = match.sentence.item.fact
+        if fact is None or fact.status != "active" or not fact.polarity or fact.modality not in _REAL:
+            continue
+        if fact.pieces[0].text not in match.sentence.quote and match.sentence.quote not in fact.pieces[0].text:
+            continue
+        for role in fact.roles:
+            words = words_of(role.words)
+            if role.name == "value" and head in words:
+                items.setdefault(words - {head}, (role.words, match.sentence))
+    items.pop(frozenset(), None) if len(items) > 1 else None  # "a bike" may be any of those named more exactly
+    if len(items) < 2:
+        return None
+    named = tuple(words for words, _ in items.values())
+    return Counted(words=str(len(named)), support=tuple(sentence for _, sentence in items.values()), items=named)
+
+
+_REAL = frozenset({"past_event", "current_state", "preference"})
+
+
+def _stated(head: str, found: Sequence[Match]) -> Counted | None:
+    """A number that stands before the counted noun; an ordinal ("my fourth tournament") counts up to itself."""
+    best: tuple[int, Counted] | None = None
+    for match in found:
+        tokens = [(token[0], token[0].lower()) for token in _TOKEN.finditer(match.sentence.quote)]
+        for place, (_, low) in enumerate(tokens):
+            number = _value(low)
+            ahead = [base(text.stem(word.removesuffix("'s"))) for _, word in tokens[place + 1 : place + 2 + _REACH]]
+            if number is None or head not in ahead:
+                continue
+            counted_ = Counted(words=tokens[place][0] if low not in _ORDINALS else _NUMBERS[number], support=(match.sentence,))
+            if low not in _ORDINALS:
+                return best[1] if best and best[0] > number else counted_
+            if best is None or number > best[0]:
+                best = (number, counted_)
+    return best[1] if best else None
+
+
+def _value(word: str) -> int | None:
+    plain = word.replace(",", "")
+    if plain.isdigit():
+        return int(plain)
+    for names in (_NUMBERS, _ORDINALS):
+        if word in names:
+            return names.index(word)
+    return None

@@ -1,0 +1,66 @@
+"""Short answers inside a sentence: a title, a place, a person, a reason, an amount, or the value of a fact."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+
+from sodamem import text
+from sodamem.reader.questions import Asked, base
+from sodamem.reader.sentences import Sentence, words_of
+from sodamem.types import FactEvent
+
+_TITLED = re.compile(
+    r"\b(?:books?|movies?|films?|songs?|games?|series|albums?|shows?|novels?|titles?|projects?|called|names?|bands?)\b",
+    re.IGNORECASE,
+)
+_TITLE = re.compile(r"[\"“]([^\"“”]{2,80})[\"”]|(?<=\s)['‘]([A-Z][^'‘’]{1,60})['’](?=[\s.,!?]|$)")
+_PLACE = re.compile(r"\b(?:in|at|to|from|near|around|visit(?:ed|ing)?) ((?:the )?[A-Z][\w'’.-]+(?:,? (?:of |the )?[A-Z][\w'’.-]+)*)")
+_NAME = re.compile(r"(?<![.!?] )(?<!^)\b[A-Z][a-z]+(?: [A-Z][a-z]+)*\b")
+_KIN = re.compile(
+    r"\bmy (?:\w+ )?(?:mom|mother|dad|father|sister|brother|wife|husband|grandm\w+|grandfather|grandpa|aunt|uncle|cousin|friends?|"
+    r"family|son|daughter|kids|partner|girlfriend|boyfriend|boss|colleagues?|neighbou?rs?|teammates?|coach)\b",
+    re.IGNORECASE,
+)
+_REASON = re.compile(r"\b(?:because|since|so that|in order to|due to|thanks to)\b.*", re.IGNORECASE | re.DOTALL)
+_MONTHS = frozenset(
+    "January February March April May June July August September October November December Monday Tuesday Wednesday "
+    "Thursday Friday Saturday Sunday I".split()
+)
+_SAID = frozenset({"value", "name", "place", "employer"})  # roles that may fill an answer
+
+
+def short(asked: Asked, sentence: Sentence) -> str | None:
+    """The words of the sentence that answer, verbatim, or None when no pattern gives any."""
+    if asked.form == "why":
+        match = _REASON.search(sentence.quote)
+        return match[0] if match else None
+    if asked.form == "where":
+        return _fresh(asked, (m[1] for m in _PLACE.finditer(sentence.quote)))
+    if asked.form == "who":
+        names = [m[0] for m in _NAME.finditer(sentence.quote) if m[0] not in _MONTHS]
+        return _fresh(asked, [*(m[0] for m in _KIN.finditer(sentence.quote)), *names])
+    if asked.form == "what" and _TITLED.search(asked.text):
+        titles = [m[1] or m[2] for m in _TITLE.finditer(sentence.quote)]
+        return _fresh(asked, titles)
+    return None
+
+
+def _fresh(asked: Asked, phrases: Iterator[str] | list[str]) -> str | None:
+    """The first phrase that the question does not hold already."""
+    known = {base(term) for term in text.terms(asked.text)}
+    return next((phrase for phrase in phrases if not words_of(phrase) <= known), None)
+
+
+def value(asked: Asked, fact: FactEvent) -> str | None:
+    """The value of a fact, when it is news to the question; what it denies, asks or imagines is no value."""
+    if not fact.polarity or fact.modality in ("question", "advice") or "hypothetical" in fact.flags:
+        return None
+    if asked.form == "count":
+        return fact.quantity.words if fact.quantity else None
+    return _fresh(asked, [role.words for role in fact.roles if role.name in _SAID])
+
+
+def headline(fact: FactEvent) -> str:
+    """The card of a fact without the words it quotes: who, what, and the scope."""
+    return fact.text.replace(fact.pieces[0].text, " ")

@@ -1,0 +1,288 @@
+"""Ingest, recall, answer: what goes on after a stop, what a system may see, what a piece of evidence says of itself."""
+
+import dataclasses
+import os
+import pickle
+import subprocess
+import sys
+from datetime import datetime
+
+import pytest
+
+from sodamem import build, config
+from sodamem.errors import ConfigError, StoreError
+from sodamem.pipeline import Pipeline, Recall, blind, turn_ranking
+from sodamem.reader.citations import verified
+from sodamem.types import Answer, Citation, Extraction, Interval, Question
+
+SAID = {
+    "a 2024-01-05T10:00": ["Ann: I adopted a puppy named Biscuit.", "Bob: What breed is he?", "Ann: A corgi. He loves snow."],
+    "b 2024-02-05T10:00": ["Ann: I live in Bergen.", "Bob: I moved to Oslo last week."],
+    "c 2024-03-05T10:00": ["Ann: I moved to Rome.", "Bob: How is Biscuit?"],
+}
+
+
+@pytest.fixture
+def history(talk):
+    return talk(SAID)
+
+
+@pytest.fixture
+def question():
+    return Question(
+        id="q",
+        history_id="h",
+        text="What breed is the puppy of Ann?",
+        asked_at=datetime(2024, 4, 1),
+        category="category_4",
+        category_name="single-hop",
+        gold="GOLDEN corgi",
+        gold_turns=("a:2",),
+        gold_sessions=("a",),
+        answerable=False,
+        trap="TRAP",
+        gold_interval=Interval(start=datetime(2024, 1, 1), end=datetime(2024, 2, 1), grain="month"),
+        erratum="ERRATUM",
+        exclude="EXCLUDE",
+    )
+
+
+@pytest.fixture(scope="module")
+def template():
+    return build.pipeline(config.compose("extractor=rule", "currency=slots", "linker=content"))
+
+
+@pytest.fixture
+def pipeline(template, runs):
+    return dataclasses.replace(template, stores=runs / "stores", cache=None)
+
+
+class Counting:
+    """An extractor that says how often it was asked, and may fail at a session."""
+
+    def __init__(self, fail_at=None):
+        self.asked, self.fail_at = [], fail_at
+
+    def extract(self, session, history, timeline):
+        if session.id == self.fail_at:
+            raise RuntimeError("broken off")
+        self.asked.append(session.id)
+        return Extraction()
+
+
+# --- ingest -------------------------------------------------------------------------------------------------
+
+
+def test_every_session_is_read_once_and_only_once(pipeline, history):
+    extractor = Counting()
+    again = dataclasses.replace(pipeline, extractor=extractor)
+    for _ in range(2):
+        with again.open(history) as memory:
+            assert memory.counts["sessions"] == 3
+    assert extractor.asked == ["a", "b", "c"]
+
+
+def test_a_run_that_broke_off_goes_on_where_it_stopped(pipeline, history):
+    broken, whole = Counting(fail_at="c"), Counting()
+    with pytest.raises(RuntimeError), dataclasses.replace(pipeline, extractor=broken).open(history):
+        pass
+    with dataclasses.replace(pipeline, extractor=whole).open(history) as memory:
+        assert len(memory.snapshot.turns) == 7
+    assert whole.asked == ["c"]
+
+
+KILLED = """
+import os, sys
+from pathlib import Path
+from sodamem import build, config
+from sodamem.types import Extraction
+import dataclasses, pickle
+
+class Deadly:
+    def extract(self, session, history, timeline):
+        if session.id == "c":
+            os._exit(9)
+        return Extraction()
+
+pipeline = build.pipeline(config.compose("tracker=none", "extractor=rule", "currency=slots", "linker=content"))
+with dataclasses.replace(pipeline, extractor=Deadly()).open(pickle.loads(Path(sys.argv[1]).read_bytes())):
+    pass
+"""
+
+
+def test_a_kill_loses_no_committed_session(pipeline, history, tmp_path, runs):
+    (tmp_path / "history").write_bytes(pickle.dumps(history))
+    env = {**os.environ, "SODAMEM_RUNS": str(runs), "PYTHONPATH": os.pathsep.join(filter(None, sys.path))}
+    argv = [sys.executable, "-c", KILLED, str(tmp_path / "history")]
+    assert subprocess.run(argv, env=env, check=False).returncode == 9
+    extractor = Counting()
+    with dataclasses.replace(pipeline, extractor=extractor).open(history):
+        assert extractor.asked == ["c"]
+
+
+def test_ingest_twice_gives_the_same_fingerprint(pipeline, history):
+    prints = []
+    for _ in range(2):
+        with pipeline.open(history) as memory:
+            prints.append(memory.snapshot.fingerprint)
+    assert prints[0] == prints[1] != ""
+
+
+def test_a_session_that_is_gone_from_the_data_is_refused(pipeline, history):
+    with pipeline.open(history):
+        pass
+    shorter = dataclasses.replace(history, sessions=history.sessions[:2])
+    with pytest.raises(StoreError, match=r"must hold the 2 sessions of h, it holds 3\."), pipeline.open(shorter):
+        pass
+
+
+def test_new_sessions_are_added_to_an_old_store(pipeline, history):
+    with pipeline.open(dataclasses.replace(history, sessions=history.sessions[:2])) as memory:
+        before = memory.snapshot.fingerprint
+    with pipeline.open(history) as memory:
+        assert memory.snapshot.fingerprint != before and len(memory.snapshot.turns) == 7
+
+
+def test_the_order_of_sessions_leaves_no_trace(pipeline, history, tmp_path):
+    prints = set()
+    for n, order in enumerate([(0, 1, 2), (2, 0, 1), (1, 2, 0)]):
+        shuffled = dataclasses.replace(history, sessions=tuple(history.sessions[i] for i in order))
+        with dataclasses.replace(pipeline, stores=tmp_path / str(n)).open(shuffled) as memory:
+            assert memory.snapshot.facts and memory.snapshot.edges
+            prints.add(memory.snapshot.fingerprint)
+    assert len(prints) == 1
+
+
+# --- frozen -------------------------------------------------------------------------------------------------
+
+
+def frozen(pipeline):
+    return dataclasses.replace(pipeline, store=dataclasses.replace(pipeline.store, frozen=True))
+
+
+def test_a_frozen_memory_answers_as_the_open_one(pipeline, history, question):
+    with pipeline.open(history) as memory:
+        expected = pipeline.recall(memory, question)
+    with frozen(pipeline).open(history) as memory:
+        assert frozen(pipeline).recall(memory, question) == expected
+
+
+def test_a_frozen_memory_of_other_data_is_refused(pipeline, history, talk):
+    with pipeline.open(history):
+        pass
+    longer = talk({**SAID, "d 2024-04-05": ["Ann: One more."]})
+    with pytest.raises(StoreError, match=r"opened frozen"), frozen(pipeline).open(longer):
+        pass
+    changed = talk({**SAID, "c 2024-03-05T10:00": ["Ann: Other words."]})
+    with pytest.raises(StoreError, match=r"must stay as it was ingested"), frozen(pipeline).open(changed):
+        pass
+
+
+def test_a_memory_that_was_never_finished_cannot_be_read_frozen(pipeline, history):
+    broken = dataclasses.replace(pipeline, extractor=Counting(fail_at="c"))
+    with pytest.raises(RuntimeError), broken.open(history):
+        pass
+    with pytest.raises(StoreError, match=r"must be complete to be read frozen"), frozen(pipeline).open(history):
+        pass
+
+
+# --- recall -------------------------------------------------------------------------------------------------
+
+
+def test_evidence_says_what_it_is_and_why_it_is_there(pipeline, history, question):
+    with pipeline.open(history) as memory:
+        evidence = pipeline.recall(memory, question)
+    best = evidence[0]
+    assert (best.kind, best.rank, best.session_id) == ("turn", 1, "a")
+    assert best.turn_ids[0] in ("a:0", "a:1", "a:2") and best.speaker in best.text
+    assert best.quotable == tuple(
+        turn.text for id in best.turn_ids for s in history.sessions for turn in s.turns if turn.id == id
+    )
+    assert [item.rank for item in evidence] == list(range(1, len(evidence) + 1))
+    assert all(a.confidence >= b.confidence for a, b in zip(evidence, evidence[1:], strict=False))
+    for item in evidence:
+        assert sum(award.mass for award in item.awards) + item.time_bonus == pytest.approx(item.confidence, abs=1e-6)
+        assert item.awards and {award.tunnel for award in item.awards} <= set(pipeline.tunnels)
+
+
+def test_every_turn_that_can_be_found_is_found_once(pipeline, history, question):
+    with pipeline.open(history) as memory:
+        ranking = turn_ranking(pipeline.recall(memory, question))
+    assert len(ranking) == len(set(ranking)) <= 7
+
+
+def test_no_more_than_top_k_is_handed_on(pipeline, history, question):
+    few = dataclasses.replace(pipeline, recall_options=dataclasses.replace(pipeline.recall_options, top_k=2))
+    with few.open(history) as memory:
+        assert len(few.recall(memory, question)) == 2
+
+
+def test_a_question_in_signs_only_is_answered_or_declined(pipeline, history, question):
+    for words in ("🙂", "?", "我", "the of"):
+        with pipeline.open(history) as memory:
+            answer, _ = pipeline.answer(memory, dataclasses.replace(question, text=words))
+        assert answer.text
+
+
+def test_an_empty_history_can_be_asked(pipeline, talk, question):
+    with pipeline.open(talk({}, id="empty")) as memory:
+        answer, evidence = pipeline.answer(memory, question)
+    assert evidence == () and answer.abstained
+
+
+def test_a_history_of_one_wordless_turn_can_be_asked(pipeline, talk, question):
+    with pipeline.open(talk({"a 2024-01-01": ["Ann: 🙂"]}, id="signs")) as memory:
+        answer, _ = pipeline.answer(memory, question)
+    assert answer.text
+
+
+def test_recall_of_nothing_is_refused():
+    with pytest.raises(ConfigError, match=r"recall\.top_k must be >= 1, got 0"):
+        Recall(top_k=0, speaker_in_text=True, caption_in_text=True, names_in_query=True)
+
+
+# --- what a system may see ----------------------------------------------------------------------------------
+
+
+class Recording:
+    """A planner and reader in one, which keeps all it is given."""
+
+    def __init__(self):
+        self.given = []
+
+    def gather(self, question, recall):
+        self.given.append(question)
+        return recall(question)
+
+    def read(self, question, evidence):
+        self.given += [question, *evidence]
+        quote = evidence[0].quotable[0]
+        citation = Citation(evidence_id=evidence[0].id, turn_id=evidence[0].turn_ids[0], quote=quote)
+        return verified(Answer(text="x", citations=(citation,)), evidence)
+
+
+def test_no_gold_reaches_planner_or_reader(pipeline, history, question):
+    spy = Recording()
+    watched = dataclasses.replace(pipeline, planner=spy, reader=spy)
+    with watched.open(history) as memory:
+        answer, _ = watched.answer(memory, question)
+    assert answer.status == "ok" and len(spy.given) > 2
+    for secret in ("GOLDEN", "TRAP", "ERRATUM", "EXCLUDE", "category_4", "single-hop", "2024, 2, 1"):
+        assert secret not in repr(spy.given)
+    questions = [given for given in spy.given if isinstance(given, Question)]
+    assert {(q.text, q.asked_at, q.gold_turns, q.gold_sessions, q.answerable) for q in questions} == {
+        (question.text, question.asked_at, (), (), True)
+    }
+
+
+def test_a_blind_question_keeps_only_what_a_user_would_say(question):
+    kept = {"id", "history_id", "text", "asked_at"}
+    seen = blind(question)
+    for field in dataclasses.fields(Question):
+        same = getattr(seen, field.name) == getattr(question, field.name)
+        assert same == (field.name in kept), field.name
+
+
+def test_the_pipeline_names_all_its_parts():
+    names = {field.name for field in dataclasses.fields(Pipeline)}
+    assert {*build.INGEST, "store", "encoder", "tunnels", "fusion", "planner", "reader"} <= names
