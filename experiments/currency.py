@@ -33,7 +33,7 @@ from sodamem.types import FactEvent, History, Interval, MessagePiece, Quantity, 
 CASES = Path(__file__).parents[1] / "tests" / "data" / "currency_fixtures.yaml"
 SOURCES = ("gold", "rule")
 ORDERS = 50
-PADDING = frozenset({"a", "an", "the", "my", "food", "by", "on"})  # in comparing values with the gold
+PADDING = frozenset({"a", "an", "the", "my", "food", "by", "on", "called"})  # in comparing values with the gold
 # Synthetic predicates that the fact model names otherwise: predicate, and the scope role that `scope` fills.
 NAMES = {
     "favourite_food": ("favourite", {"category": "food"}),
@@ -156,6 +156,8 @@ def cases() -> list[dict[str, Any]]:
 
 def fixtures(source: str) -> Iterator[Problem]:
     for case in cases():
+        if source != "gold" and "gold_only" in case:
+            continue
         facts = case_facts(case) if source == "gold" else extracted(case_history(case))
         yield Problem(name=case["id"], facts=facts, asked=tuple(case_asked(case)))
 

@@ -145,7 +145,8 @@ class Grades:
 
     def metrics(self) -> dict[str, float]:
         found: dict[str, float] = {}
-        whole = sum(self._labels[""].values()) == sum(self._labels[ERRATA].values())
+        none: Counter[str] = Counter()
+        whole = self._labels.get("", none).total() == self._labels.get(ERRATA, none).total()
         for scope, labels in self._labels.items():
             if ERRATA in scope and whole:
                 continue

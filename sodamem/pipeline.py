@@ -104,7 +104,9 @@ class Pipeline:
             )
         if not store.complete:
             facts, edges = self.currency.resolve(store.facts(extracted=True))
-            store.finish(facts, (*edges, *self.linker.link([fact for fact in facts if fact.status == "active"])))
+            links = self.linker.link([fact for fact in facts if fact.status == "active"])
+            profiles, cited = self.maintenance.dream((*facts, *store.profiles()))
+            store.finish(facts, (*edges, *links, *cited), profiles)
 
     @contextmanager
     def open(self, history: History) -> Iterator[Memory]:
@@ -166,7 +168,7 @@ class Pipeline:
 
     def _item(self, snapshot: Snapshot, ranking: Ranking, place: int, awards: tuple[Award, ...]) -> Evidence:
         rows = ranking.members(place)
-        turns = dict.fromkeys(int(snapshot.turn[row]) for row in rows)
+        turns = dict.fromkeys(source for row in rows for source in snapshot.sources(row))
         row, turn = rows[0], snapshot.turns[snapshot.turn[rows[0]]]
         fact = snapshot.fact(row)
         return Evidence(

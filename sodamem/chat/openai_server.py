@@ -200,6 +200,10 @@ class OpenAIChat(ServedChat):
                 if not fault.curable or item.failures > self.retries:
                     raise fault.final(self._where, item.failures) from fault.__cause__
                 await asyncio.sleep(endpoint.pause(item.failures, fault.retry_after, self.pause))
+            except asyncio.CancelledError:  # the deadline: what the server does of it is paid for all the same
+                if read is wire.completion:
+                    item.pay(self.model, time.perf_counter() - began)
+                raise
             else:
                 if isinstance(found, wire.Completion):
                     item.pay(found.model or self.model, time.perf_counter() - began, found)

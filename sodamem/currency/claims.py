@@ -21,15 +21,16 @@ MARKS = frozenset({"possible_conflict", "duplicate"})  # the flags that currency
 class Claim:
     """One fact's say in one slot: it fills the slot with `value`, or ends the value there (() = whatever it holds).
 
-    old: the value it says it replaces · exact: ends only a value named in the same words · start: the moment it counts
-    from · place: where it stands in the order of effective time (a correction takes the place of what it corrects).
-    What the passes ask often is read from the fact once, while it is at hand.
+    old: the value it says it replaces · adds: it stands beside what there is · exact: ends only a value named in the
+    same words · start: the moment it counts from · place: where it stands in the order of effective time (a correction
+    takes the place of what it corrects). What the passes ask often is read from the fact once, while it is at hand.
     """
 
     fact: FactEvent
     value: Value
     old: Value = ()
     ends: bool = False
+    adds: bool = False
     exact: bool = False
     reason: str = "changed"
     id: str = field(init=False)
@@ -44,7 +45,7 @@ class Claim:
     def __post_init__(self) -> None:
         self.id, self.until, flags = self.fact.id, self.fact.valid_until, self.fact.flags
         self.start = self.place = effective(self.fact)
-        self.corrects, self.retracts = "correction" in flags, "retraction" in flags
+        self.corrects, self.retracts = "correction" in flags and not self.adds, "retraction" in flags
         self.changes, self.brief = "state_change" in flags, "temporary" in flags
 
     @property
@@ -118,11 +119,11 @@ class Fates:
 
 
 def as_extracted(facts: Sequence[FactEvent]) -> list[FactEvent]:
-    """The facts without the marks of an earlier resolution, one per id, in order of effective time, order and id."""
+    """The facts without the marks of an earlier resolution, one per id, in the order they were said."""
     folded = {piece for fact in facts if "duplicate" in fact.flags for piece in fact.pieces}
     plain = (_plain(fact, folded) for fact in facts)
     unique: dict[str, FactEvent] = {}
-    for fact in sorted(plain, key=lambda fact: (effective(fact), fact.order, fact.id, fact.valid_from is None)):
+    for fact in sorted(plain, key=lambda fact: (fact.order, fact.id, fact.valid_from is None)):
         unique.setdefault(fact.id, fact)
     return list(unique.values())
 

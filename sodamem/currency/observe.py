@@ -8,7 +8,6 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from sodamem.currency.view import effective
 from sodamem.protocols import Currency
 from sodamem.types import Edge, FactEvent
 
@@ -16,5 +15,5 @@ from sodamem.types import Edge, FactEvent
 @dataclass(frozen=True, kw_only=True)
 class ObserveCurrency(Currency):
     def resolve(self, facts: Sequence[FactEvent]) -> tuple[tuple[FactEvent, ...], tuple[Edge, ...]]:
-        """The same facts in order of effective time, and no edges."""
-        return tuple(sorted(facts, key=lambda fact: (effective(fact), fact.order, fact.id))), ()
+        """The same facts in the order they were said, and no edges."""
+        return tuple(sorted(facts, key=lambda fact: (fact.order, fact.id))), ()

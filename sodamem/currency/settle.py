@@ -24,18 +24,18 @@ class Corrections:
     sitting: timedelta
 
     def apply(self, claims: Sequence[Claim]) -> None:
+        """Go through the claims of the slot, given in the order they were said."""
         said = Held(loose=self.rule.loose or self.rule.holds == "single")
         denied: dict[tuple[str, int], list[Claim]] = {}  # turn -> what it denied: "not in Leeds, I live in York"
-        for claim in sorted(claims, key=lambda claim: (claim.fact.order, claim.id)):
+        for claim in claims:
             wrong = self._taken_back(claim, said)
             for target in wrong:
                 self.fates.contradict(target, claim, "retracted" if claim.retracts else "corrected")
             if claim.ends:
                 denied.setdefault(claim.fact.order[:2], []).extend(wrong)
                 continue
-            if claim.corrects:
-                self._replace(claim, wrong or denied.get(claim.fact.order[:2], []))
             if claim.value:
+                self._replace(claim, wrong or denied.get(claim.fact.order[:2], []))
                 said.add(claim)
 
     def _replace(self, claim: Claim, wrong: Sequence[Claim]) -> None:
@@ -77,8 +77,7 @@ class Succession:
         self.held = Held(loose=self.rule.loose or self.rule.holds == "single")
 
     def apply(self, claims: Sequence[Claim]) -> None:
-        """Go through the claims of the slot, given in order of effective time."""
-        for claim in claims:
+        for claim in sorted(claims, key=lambda claim: claim.turn):
             if self._ends_by_itself(claim):
                 if self.rule.holds == "single" and not claim.ends:
                     self.passing.append(claim)
@@ -90,7 +89,7 @@ class Succession:
             self._flag_conflicts()
 
     def _ends_by_itself(self, claim: Claim) -> bool:
-        if claim.until is None and claim.brief and not claim.ends:
+        if claim.until is None and claim.brief and claim.fact.polarity:
             claim.until = self.fates.until[claim.id] = max(claim.start, claim.fact.mentioned_at) + self.brief
         return claim.until is not None
 
@@ -109,14 +108,15 @@ class Succession:
         if first := self.held.twin(claim):
             self.fates.fold(claim, first)
             return
-        if self.rule.holds == "single" and self.held.values and claim.value not in self.held.values:
+        known = self.held.values
+        if self.rule.holds == "single" and not claim.adds and known and claim.value not in known:
             self.fates.refine(claim, self.held.latest())
         self.held.add(claim)
 
     def _losers(self, claim: Claim) -> list[Claim]:
         if self.rule.holds == "multi" and claim.changes and claim.old:
             return self.held.take(claim.old, exact=False, all_if_unnamed=False)
-        if self.rule.holds != "single":
+        if self.rule.holds != "single" or claim.adds:
             return []
         losers = self.held.take_rivals(claim.value)
         if losers or claim.changes:

@@ -6,6 +6,7 @@ and values are found in dicts and a fact is closed once, so the work grows with 
 
 from __future__ import annotations
 
+import re
 from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
@@ -29,12 +30,14 @@ Slot = tuple[str, str, Scope]  # subject, predicate, scope
 @dataclass(frozen=True, kw_only=True)
 class SlotCurrency(Currency):
     """slots: the table of predicates (see Rule) · aliases: predicate -> the predicate whose slot it fills ·
-    padding: words that do not tell values apart · temporary_days: how long "for now" lasts when no end is said ·
+    padding: words that do not tell values apart · additions: patterns of words that add a value to what there is, so
+    that it replaces nothing ("I also have a dog") · temporary_days: how long "for now" lasts when no end is said ·
     sitting_hours: how near a correction must be to a statement that it does not name."""
 
     slots: Mapping[str, Mapping[str, Any]]
     aliases: Mapping[str, str]
     padding: Sequence[str]
+    additions: Sequence[str]
     temporary_days: float
     sitting_hours: float
 
@@ -68,11 +71,21 @@ class SlotCurrency(Currency):
         }
 
     @cached_property
+    def _nouns(self) -> dict[str, set[Value]]:
+        """By predicate that has any: the words that mean the slot itself."""
+        rules = self._rules.items()
+        return {name: {read(noun, self._padding) for noun in rule.nouns} for name, rule in rules if rule.nouns}
+
+    @cached_property
+    def _additions(self) -> re.Pattern[str]:
+        return re.compile("|".join(self.additions) or r"(?!)", re.IGNORECASE)
+
+    @cached_property
     def _padding(self) -> frozenset[str]:
         return frozenset(self.padding)
 
     def resolve(self, facts: Sequence[FactEvent]) -> tuple[tuple[FactEvent, ...], tuple[Edge, ...]]:
-        """The facts with status, validity and flags set, in order of effective time, and the edges between them.
+        """The facts with status, validity and flags set, in the order they were said, and the edges between them.
 
         Facts that were resolved before are taken back to what was extracted first, so resolving again with more
         facts gives what resolving all of them at once would have given.
@@ -83,7 +96,6 @@ class SlotCurrency(Currency):
         for rule, claims in books:
             if any(claim.corrects or claim.retracts for claim in claims):
                 Corrections(rule=rule, fates=fates, sitting=sitting).apply(claims)
-                claims.sort(key=lambda claim: claim.turn)  # corrections may have changed places
         for rule, claims in books:
             standing = [claim for claim in claims if claim.id not in fates.status and not claim.retracts]
             Succession(rule=rule, fates=fates, brief=brief).apply(standing)
@@ -93,7 +105,7 @@ class SlotCurrency(Currency):
         return UNKNOWN if None in slot[2] else self._rules.get(slot[1], UNKNOWN)
 
     def _claims(self, facts: Iterable[FactEvent]) -> dict[Slot, list[Claim]]:
-        """Claims by slot, each slot's in order of effective time."""
+        """Claims by slot, each slot's in the order they were said."""
         stated = [fact for fact in facts if asserts(fact)]
         told: dict[tuple[str, str], set[Scope]] = defaultdict(set)
         for fact in stated:
@@ -115,16 +127,24 @@ class SlotCurrency(Currency):
         ends = not fact.polarity or "retraction" in fact.flags
         old = next((read_role(role, self._padding) for role in fact.roles if role.name == "from"), ())
         reason = "ended" if ends else "changed"
-        yield predicate, Claim(fact=fact, value=self._value(fact, predicate), old=old, ends=ends, reason=reason)
+        value = self._value(fact, predicate)
+        value = () if ends and value in self._nouns.get(predicate, ()) else value
+        adds = self._adds(fact, single=self._rules.get(predicate, UNKNOWN).holds == "single")
+        yield predicate, Claim(fact=fact, value=value, old=old, ends=ends, adds=adds, reason=reason)
         slots = () if ends else self._closers.get(predicate, ())
         for slot, exact in slots:
-            value, noun = self._value(fact, slot), self._names_slot(fact, slot)
-            if value or noun or len(slots) == 1:  # "I quit", and nobody said what: it may be any of several slots
+            value = self._value(fact, slot)
+            if value or len(slots) == 1:  # "I quit", and nobody said what: it may be any of several slots
+                value = () if value in self._nouns.get(slot, ()) else value
                 yield slot, Claim(fact=fact, value=value, ends=True, exact=exact, reason=predicate)
 
     def _value(self, fact: FactEvent, predicate: str) -> Value:
-        value = value_of(fact, self._scopes.get(predicate, ()), self._padding)
-        return () if value in self._nouns.get(predicate, ()) else value
+        return value_of(fact, self._scopes.get(predicate, ()), self._padding)
+
+    def _adds(self, fact: FactEvent, *, single: bool) -> bool:
+        if "state_change" in fact.flags or not ("correction" in fact.flags or single):
+            return False
+        return any(self._additions.search(piece.text) for piece in fact.pieces)
 
     def _scope(self, fact: FactEvent, predicate: str) -> Scope:
         wanted = self._scopes.get(predicate)

@@ -14,7 +14,17 @@ from sodamem.types import FactEvent, Role
 
 Value = tuple[tuple[str, ...], ...]  # parts ("Leeds", "UK"), each a tuple of stems; () = no value was named
 
-FILLERS = ("value", "place", "employer", "object", "person", "activity", "event", "to", "name")  # role names, by preference
+FILLERS = (
+    "value",
+    "place",
+    "employer",
+    "object",
+    "person",
+    "activity",
+    "event",
+    "to",
+    "name",
+)  # role names, by preference
 _CUT = re.compile(r"\s*[,;()]\s*|\s+(?:in|near|outside)\s+")
 
 

@@ -11,26 +11,19 @@ from sodamem.extractor.lexicon import Predicate
 from sodamem.extractor.when import Times
 from sodamem.types import Interval, Role
 
-_MONTHS = [
-    "January",
-    "February",
-    "March",
-    "April",
-    "May",
-    "June",
-    "July",
-    "August",
-    "September",
-    "October",
-    "November",
-    "December",
-]
+_MONTHS = (
+    "January", "February", "March", "April", "May", "June",
+    "July", "August", "September", "October", "November", "December",
+)  # fmt: skip
 
 
 def card(
     name: str, declared: Predicate | None, roles: tuple[Role, ...], quote: str, *, polarity: bool, times: Times
 ) -> str:
-    """ "Caroline lives in Leeds (since May 2023). I moved to Leeds in May." An open predicate is its own words."""
+    """For example "Caroline lives in Leeds (since 1 May 2023). I moved to Leeds in May."
+
+    An open predicate (`declared` None) is its own words: "Caroline (8 May 2023): I painted a mural yesterday."
+    """
     if declared is None:
         return f"{name}{_dated(times)}: {quote}"
     value = next((role.words for role in roles if role.name == "value"), "")

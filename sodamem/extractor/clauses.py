@@ -76,7 +76,7 @@ class _Parser:
         boundary = self._is_boundary(i, edge, before)
         if kind in ("speaker", "pronoun") or (kind and boundary):
             return self._with_subject(i, i + 1, kind, edge, before)
-        named = self.words.capital(i) and self._is_name(i)
+        named = self.words.capital(i) and (self._is_known(i) or self._may_be_name(i))
         if not boundary and not (named and "," in self.low[edge:i] and self._is_finite(self._name_end(i))):
             return None
         if word in _OWNERS or word in _ARTICLES:
@@ -114,7 +114,7 @@ class _Parser:
         )
 
     def _joined(self, i: int, edge: int, before: Clause) -> Clause | None:
-        """ "… and bought a bike" takes over the subject of the clause before it."""
+        """Takes over the subject of the clause before it: "… and bought a bike"."""
         joint = i
         while joint > edge and self.low[joint - 1] in self.lex.adverbs:
             joint -= 1
@@ -136,7 +136,7 @@ class _Parser:
         return Clause(first, self.size, introducer, before.kind, before.subject, verb, inherited=True)
 
     def _elided(self, i: int) -> Clause | None:
-        """ "Just moved to Leeds!", "Thinking of moving": the speaker leaves "I" out."""
+        """A sentence whose speaker leaves "I" out: "Just moved to Leeds!", "Thinking of moving"."""
         word, following = self.low[i], self.low[i + 1] if i + 1 < self.size else ""
         forms = self.lex.verbs.get(word, {})
         chain = self.lex.chains.get(forms.get("ing", ""))
@@ -180,13 +180,17 @@ class _Parser:
 
     # --- subjects -------------------------------------------------------------------------------------------------
 
-    def _is_name(self, i: int) -> bool:
-        word = self.low[i]
-        if word in self.lex.people or word in self.known:
-            return True
-        inside = i > 0 and self.low[i - 1] not in _STOPS and self.low[i - 1] not in self.lex.adverbs
+    def _is_known(self, i: int) -> bool:
+        return self.low[i] in self.lex.people or self.low[i] in self.known
+
+    def _may_be_name(self, i: int) -> bool:
+        """True for an unlisted capitalised word inside a sentence that does something: "and Zorba left"."""
+        word, before = self.low[i], self.low[i - 1] if i else "."
+        inside = before not in _STOPS and before not in self.lex.adverbs and before != "or"
         common = word in self.lex.closed or word in self.lex.places or word in self.lex.organisations
-        return inside and word.isalpha() and len(word) > 2 and not common
+        end = self._name_end(i)
+        acts = end < self.size and self.low[end] not in self.lex.auxiliaries
+        return inside and word.isalpha() and len(word) > 2 and not common and acts
 
     def _capital(self, i: int) -> bool:
         return i < self.size and self.words.capital(i)

@@ -9,14 +9,17 @@ from functools import cached_property
 from sodamem.extractor.clauses import Clause
 from sodamem.extractor.entities import entity_id, kind_of
 from sodamem.extractor.lexicon import Cue, Lexicon
-from sodamem.extractor.phrases import Noun, Segment, given_name, head, nouns, quantity, segments
+from sodamem.extractor.phrases import Noun, Segment, head, naming, nouns, quantity, segments
 from sodamem.extractor.words import Words
 from sodamem.types import Quantity, Role
+
+# The entity type of a role other than the value; a thing where it is not listed.
+_TYPES = {"place": "place", "employer": "organisation", "with": "person"}
 
 
 @dataclass(frozen=True, slots=True)
 class Match:
-    """A predicate that the clause says. `value` is its primary filler; `place` is the filler's first word."""
+    """A predicate that the clause says, its primary filler (`value`) and the other roles."""
 
     predicate: str
     value: Role
@@ -25,27 +28,40 @@ class Match:
     change: bool = False
     ends: bool = False
     neutral: bool = False  # the negation belongs to the cue: "can't stand"
-    place: int = -1
 
 
 class Complement:
-    """What follows the verb of one clause, parsed once and asked by many cues."""
+    """What follows the verb of one clause from word `first` on, parsed once and asked by many cues."""
 
     def __init__(
-        self, words: Words, clause: Clause, masked: frozenset[int], lexicon: Lexicon, known: frozenset[str]
+        self,
+        words: Words,
+        clause: Clause,
+        masked: frozenset[int],
+        *,
+        lexicon: Lexicon,
+        known: frozenset[str],
+        skip: int = 0,
     ) -> None:
-        self.words, self.clause, self.lexicon, self.known = words, clause, lexicon, known
-        self.masked = masked
-        low, first = words.low, clause.verb.after
-        self.particle = low[first] if first < clause.last and low[first] in lexicon.particles else ""
-        self.first = first
+        self.words, self.clause, self.masked, self.lexicon, self.known = words, clause, masked, lexicon, known
+        self.first = clause.verb.after + skip
+
+    @property
+    def particle(self) -> str:
+        """The "out" of "work out", else empty."""
+        word = self.words.low[self.first] if self.first < self.clause.last else ""
+        return word if word in self.lexicon.particles else ""
+
+    def after_particle(self) -> Complement:
+        """The same complement read as "work out | at the gym"."""
+        return Complement(self.words, self.clause, self.masked, lexicon=self.lexicon, known=self.known, skip=1)
 
     @cached_property
     def segments(self) -> list[Segment]:
         return segments(self.words, self.first, self.clause.last, self.masked, self.lexicon)
 
     def _after_of(self) -> list[Segment]:
-        """ "of" joins nouns and cuts nothing; where a cue asks for it, what follows the first one is the phrase."""
+        """What follows the first "of": it joins nouns and cuts nothing, unless a cue asks for it."""
         low = self.words.low
         return [
             Segment("of", at + 1, segment.last)
@@ -62,16 +78,17 @@ class Complement:
             for i in range(self.first, self.clause.last)
         )
 
+    def follows(self, prepositions: tuple[str, ...]) -> bool:
+        """True when the complement begins with one of these prepositions, adverbs aside."""
+        at = self.first
+        while at < self.clause.last and self.words.low[at] in self.lexicon.adverbs:
+            at += 1
+        return at < self.clause.last and self.words.low[at] in prepositions
+
     def says(self, *lists: str) -> bool:
         """True when the clause holds a phrase of one of these lists ("ended": no longer, any more)."""
         span = self.words.start[self.clause.first], self.words.end[self.clause.last - 1]
         return any(self.lexicon.phrases[name].search(self.words.text, *span) for name in lists)
-
-    def after_particle(self, particle: str) -> Complement:
-        """The same complement read as "work out | at the gym"; the particle may also follow its object."""
-        rest = Complement(self.words, self.clause, self.masked, self.lexicon, self.known)
-        rest.first = self.first + 1
-        return rest
 
     def at(self, where: tuple[str, ...]) -> Iterator[Noun]:
         """The noun phrases at the first of these places that has any: object, complement, or a preposition."""
@@ -98,12 +115,7 @@ def is_name(words: Words, noun: Noun, lexicon: Lexicon) -> bool:
 
 def filler(words: Words, noun: Noun, name: str, type_: str, *, lexicon: Lexicon, known: frozenset[str]) -> Role:
     """The role that a noun phrase fills, without "named Rex"; a known name gives the entity its own type."""
-    last = noun.last
-    for i in range(noun.first + 1, noun.last):
-        if words.low[i] in ("named", "called"):
-            last = i
-            break
-    said = words.span(noun.first, last)
+    said = words.span(noun.first, naming(words, noun))
     kind = kind_of(said, lexicon, known, type_) if is_name(words, noun, lexicon) else type_
     return Role(name=name, entity=entity_id(kind, said), words=said)
 
@@ -116,7 +128,7 @@ def matches(complement: Complement) -> list[Match]:
     lemma = "want" if verb.lemma in ("like", "love") and "would" in verb.aux else verb.lemma
     keys = [(lemma, complement)]
     if complement.particle:
-        keys.insert(0, (f"{lemma}_{complement.particle}", complement.after_particle(complement.particle)))
+        keys.insert(0, (f"{lemma}_{complement.particle}", complement.after_particle()))
     for key, rest in keys:
         for cue in lexicon.cues.get(key, ()):
             if cue.predicate in taken:
@@ -140,7 +152,7 @@ def _fit(cue: Cue, rest: Complement) -> Iterator[Match]:
         return
     if cue.tense and (cue.tense == "past") != verb.past:
         return
-    if cue.words and not rest.leads(cue):
+    if (cue.words and not rest.leads(cue)) or (cue.near and not rest.follows(cue.value)):
         return
     if cue.objects and not any(_in_classes(cue.objects, noun, rest) for noun in rest.at(("object",))):
         return
@@ -152,6 +164,9 @@ def _fit(cue: Cue, rest: Complement) -> Iterator[Match]:
         if not words.raw(noun.first)[0].isdigit() and not lexicon.is_class("empty", head(words, noun))
     )
     amount = quantity(words, rest.first, rest.clause.last, lexicon, times=True)
+    if cue.value == ("none",):
+        yield Match(cue.predicate, Role(name="value", entity="", words=""), roles, None, cue.change, cue.ends)
+        return
     if cue.value == ("quantity",):
         if amount and (not cue.unit or cue.unit == amount.unit):
             value = Role(name="value", entity="", words=amount.words)
@@ -164,7 +179,8 @@ def _fit(cue: Cue, rest: Complement) -> Iterator[Match]:
     for noun in rest.at(cue.value):
         if not _accepts(cue, noun, rest):
             continue
-        name = given_name(words, noun)
+        called = naming(words, noun) + 1
+        name = words.span(called, noun.last) if called < noun.last else ""
         own = (*roles, Role(name="name", entity=entity_id("other", name), words=name)) if name else roles
         counted = amount
         if noun.amount is not None:
@@ -173,12 +189,7 @@ def _fit(cue: Cue, rest: Complement) -> Iterator[Match]:
                 unit=_singular(head(words, noun)[-1]),
                 words=words.span(noun.first, noun.last),
             )
-        yield Match(
-            cue.predicate, rest.role("value", noun, type_), own, counted, cue.change, cue.ends, cue.negated, noun.first
-        )
-
-
-_TYPES = {"place": "place", "employer": "organisation", "from": "thing", "with": "person"}
+        yield Match(cue.predicate, rest.role("value", noun, type_), own, counted, cue.change, cue.ends, cue.negated)
 
 
 def _accepts(cue: Cue, noun: Noun, rest: Complement) -> bool:
@@ -225,7 +236,7 @@ def noun_match(complement: Complement, noun: tuple[int, int]) -> Match | None:
     if value is None or lexicon.is_class("empty", head(words, value)):
         return None
     role = complement.role("value", value, declared.type)
-    return Match(predicate, role, roles, amount, _changes(complement), place=value.first)
+    return Match(predicate, role, roles, amount, _changes(complement))
 
 
 def _changes(complement: Complement) -> bool:
@@ -253,7 +264,7 @@ def slot(noun: list[str], lexicon: Lexicon) -> tuple[str, str] | None:
 
 
 def preference_match(complement: Complement) -> list[Match]:
-    """ "I love hiking in the hills", "she hates to wait": what is liked is something that one does."""
+    """Something that one likes to do: "I love hiking in the hills", "she hates to wait"."""
     verb, words = complement.clause.verb, complement.words
     last = verb.after
     for segment in complement.segments:
@@ -262,4 +273,4 @@ def preference_match(complement: Complement) -> list[Match]:
                 last = noun.last
     said = words.span(verb.at, last)
     predicate = "dislikes" if verb.outer in ("hate", "dislike") else "likes"
-    return [Match(predicate, Role(name="value", entity=entity_id("thing", said), words=said), place=verb.at)]
+    return [Match(predicate, Role(name="value", entity=entity_id("thing", said), words=said))]

@@ -37,6 +37,7 @@ class Cue:
     name: bool = False
     or_name: bool = False
     modified: bool = False
+    near: bool = False
     passive: bool = False
     negated: bool = False
     says: tuple[str, ...] = ()

@@ -16,7 +16,7 @@ from sodamem.extractor.words import Words
 from sodamem.types import Kind, Modality
 
 _EFFECTS: Mapping[str, Modality] = {"intent": "intent", "future_plan": "future_plan"}
-_TAGS = frozenset({"right", "eh", "huh", "yeah", "no", "correct", "ok", "okay", "remember", "you know"})
+_TAGS = frozenset({"right", "eh", "huh", "yeah", "no", "correct", "ok", "okay", "remember"})
 _WISHES = frozenset({"love", "like", "want", "rather"})
 
 
@@ -112,10 +112,12 @@ def _modality(
         return "future_plan"
     if ("would" in verb.aux and "rather" not in verb.adverbs) or supposed:
         return "intent"
-    change = change or (declared is not None and declared.kind == "event")  # "I'm going to a concert this month"
-    coming = future or (verb.progressive and change and "been" not in verb.aux and verb.effects == ())
+    kind = declared.kind if declared else "fact"
+    under_way = verb.progressive and "been" not in verb.aux and not verb.effects
+    # "I'm moving", "I'm going to a concert" tell plans; "I'm going off jazz" does not.
+    coming = future or (under_way and (kind == "event" or (change and kind != "preference")))
     if coming and not verb.past and not verb.perfect:
         return "future_plan"
-    if "preference" in verb.effects or (declared and declared.kind == "preference"):
+    if "preference" in verb.effects or kind == "preference":
         return "preference"
     return "past_event" if verb.past or verb.perfect else "current_state"

@@ -50,7 +50,7 @@ def guess(word: str) -> Mapping[Form, str]:
 
 
 def _unstem(stem: str) -> str:
-    """ "jogg" -> jog, "juggl" -> juggle, "film" -> film: the likelier lemma before -ed and -ing."""
+    """The likelier lemma of what stands before -ed and -ing: "jogg" -> jog, "juggl" -> juggle, "film" -> film."""
     if len(stem) > 2 and stem[-1] == stem[-2] and stem[-1] not in "lsz":
         return stem[:-1]
     ends_open = stem[-1] in "cgvuz" or (stem[-1] == "s" and stem[-2:-1] != "s")

@@ -13,7 +13,7 @@ from sodamem.types import Role
 # Where the value is looked for when there is no object, and the role that each further phrase gets.
 _PLACES = ("object", "to", "at", "in", "on", "into", "with", "for", "about", "from", "by", "over", "around", "through")
 _ROLES = {"at": "place", "in": "place", "to": "to", "with": "with", "from": "from"}
-_TYPES = {"place": "place", "with": "person", "to": "thing", "from": "thing"}
+_TYPES = {"place": "place", "with": "person"}  # a thing where it is not listed
 
 
 def open_match(complement: Complement) -> list[Match]:
@@ -25,23 +25,18 @@ def open_match(complement: Complement) -> list[Match]:
     if any(word in lexicon.modals or word == "can" for word in verb.aux) and not verb.effects:
         return []  # what one can or might do is no event
     if complement.particle:
-        complement = complement.after_particle(complement.particle)
+        complement = complement.after_particle()
     if verb.lemma in lexicon.hollow and not (verb.lemma in lexicon.telling and told and not verb.passive):
         return []
-    value = next((noun for noun in complement.at(_PLACES)), None)
-    words = [] if value is None else head(complement.words, value)
-    if value is None or lexicon.is_class("empty", words):
-        bare = (
-            (told or verb.progressive)
-            and verb.lemma not in lexicon.hollow
-            and not verb.negated
-            and bool(complement.masked)
-        )
+    value = next(complement.at(_PLACES), None)
+    if value is None or lexicon.is_class("empty", head(complement.words, value)):
+        dated = bool(complement.masked) and (told or verb.progressive) and not verb.negated
+        bare = dated and verb.lemma not in lexicon.hollow  # "I graduated last week"
         return [Match(verb.lemma, Role(name="value", entity="", words=""))] if bare else []
     if verb.lemma in lexicon.hollow and value.first > complement.first + 3:
         return []
     roles = tuple(
-        complement.role(name, noun, _TYPES[name])
+        complement.role(name, noun, _TYPES.get(name, "thing"))
         for place, name in _ROLES.items()
         for noun in list(complement.at((place,)))[:1]
         if noun.first != value.first
@@ -49,4 +44,4 @@ def open_match(complement: Complement) -> list[Match]:
         and (complement.is_name(noun) or name in ("with", "from"))
     )
     amount = quantity(complement.words, complement.first, complement.clause.last, lexicon)
-    return [Match(verb.lemma, complement.role("value", value, "thing"), roles, amount, place=value.first)]
+    return [Match(verb.lemma, complement.role("value", value, "thing"), roles, amount)]

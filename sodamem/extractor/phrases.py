@@ -13,6 +13,8 @@ _MARKS = frozenset(',;:.!?…()"“”—–-')
 _LONGEST_NOUN = 9  # words
 _RECEIVERS = frozenset({"it", "me", "us", "you", "him", "them"})
 _QUANTIFIERS = frozenset({"bit", "lot", "lots", "couple", "bunch", "plenty", "number", "kind", "pair", "few"})
+_NAMING = frozenset({"named", "called"})
+_MODIFYING = frozenset({"of", "from", "with", "for", "who", "that"})
 _QUOTES = {'"': '"', "“": "”", "‘": "’"}
 _MEASURE = re.compile(r"(?P<sign>[$€£])?(?P<number>\d+(?:,\d{3})*(?:\.\d+)?)(?P<unit>[^\W\d_]*%?)$")
 _CLOCK = re.compile(r"(?:(\d+):)?(\d{1,3}):([0-5]\d)(?:\.\d+)?$")
@@ -126,17 +128,14 @@ def _skip_determiners(low: list[str], first: int, last: int, lexicon: Lexicon) -
 def head(words: Words, noun: Noun) -> list[str]:
     """The words up to the head noun: "dog" in "dog named Rex", "cup" in "cup of tea"."""
     for i in range(noun.first, noun.last):
-        if i > noun.first and words.low[i] in ("of", "named", "called", "from", "with", "for", "who", "that"):
+        if i > noun.first and (words.low[i] in _NAMING or words.low[i] in _MODIFYING):
             return words.low[noun.first : i]
     return words.low[noun.first : noun.last]
 
 
-def given_name(words: Words, noun: Noun) -> str:
-    """ "Rex" in "a dog named Rex"."""
-    for i in range(noun.first, noun.last - 1):
-        if words.low[i] in ("named", "called"):
-            return words.span(i + 1, noun.last)
-    return ""
+def naming(words: Words, noun: Noun) -> int:
+    """Place of "named" in "a dog named Rex", or the end of the noun phrase where nothing is named."""
+    return next((i for i in range(noun.first + 1, noun.last) if words.low[i] in _NAMING), noun.last)
 
 
 def quantity(words: Words, first: int, last: int, lexicon: Lexicon, times: bool = False) -> Quantity | None:
@@ -159,7 +158,7 @@ def _clock(words: Words, i: int) -> Quantity | None:
 
 
 def _duration(words: Words, i: int, last: int, lexicon: Lexicon) -> Quantity | None:
-    """ "25 minutes and 50 seconds", "an hour": the sum of its parts."""
+    """The sum of the parts of "25 minutes and 50 seconds", "an hour and a half"."""
     total, end, at = 0.0, i, i
     while at + 1 < last:
         number = _number(words, at, lexicon)

@@ -9,24 +9,23 @@ import re
 from collections import deque
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
-from datetime import datetime
 
 from sodamem.extractor.card import card
 from sodamem.extractor.clauses import Clause, parse
 from sodamem.extractor.cues import Complement, Match, matches, noun_match, preference_match
 from sodamem.extractor.entities import Register, named
 from sodamem.extractor.lexicon import Lexicon
-from sodamem.extractor.meaning import Meaning, asked, meaning
+from sodamem.extractor.meaning import asked, meaning
 from sodamem.extractor.open import open_match
 from sodamem.extractor.sentences import Sentence
 from sodamem.extractor.subject import Context, Person, Subject, named_person, resolve
 from sodamem.extractor.verbless import replacement, verbless
-from sodamem.extractor.when import Times, times_of
+from sodamem.extractor.when import Times, times_of, validity
 from sodamem.extractor.words import Words, tokenise
 from sodamem.protocols import Timeline
 from sodamem.provenance import piece
 from sodamem.text import digest, normalise
-from sodamem.types import FactEvent, Interval, TimeValue, Turn
+from sodamem.types import FactEvent, TimeValue, Turn
 
 _QUOTED = re.compile(r"“[^”\n]{9,}”|\"[^\"\n]{9,}\"|(?<!\w)['‘][A-Z][^'’\n]{12,}['’](?!\w)")
 
@@ -120,7 +119,7 @@ class TurnReader:
             )  # fmt: skip
             yield Said(
                 span=(sentence.start, sentence.end) if len(clauses) == 1 else (start, end),
-                complement=Complement(words, clause, masked, setting.lexicon, setting.known),
+                complement=Complement(words, clause, masked, lexicon=setting.lexicon, known=setting.known),
                 subject=subject,
                 question=asked(clause, words, number == len(clauses) - 1, setting.lexicon),
                 values=values,
@@ -196,7 +195,6 @@ class TurnReader:
         self._store(
             replace(
                 fact,
-                id=self._id(cited.start, cited.end, fact),
                 text=card(name, declared, fact.roles, cited.text, polarity=fact.polarity, times=Times()),
                 pieces=(cited,),
                 mentioned_at=self.turn.at,
@@ -216,7 +214,7 @@ class TurnReader:
             text=f"{self.speaker.name} suggested: {cited.text}", pieces=(cited,), mentioned_at=self.turn.at,
             order=self._order(cited.start), speaker=self.turn.speaker, flags=("third_party",),
         )  # fmt: skip
-        self._store(replace(fact, id=self._id(cited.start, cited.end, fact)))
+        self._store(fact)
 
     # --- facts ------------------------------------------------------------------------------------------------
 
@@ -234,7 +232,13 @@ class TurnReader:
             question=said.question,
             future=times.future,
         )
-        since, until, polarity = _validity(times, meant)
+        since, until = validity(
+            times,
+            temporary="temporary" in meant.flags,
+            former=meant.former,
+            changed=meant.change and meant.modality in ("current_state", "past_event"),
+        )
+        polarity = meant.polarity and not (meant.former and until is None)  # "I lived in Leeds", but not "… in 2015"
         roles = (match.value, *match.roles) if match.value.words else match.roles
         setting.register.add(person.id, person.name)
         for role in roles:
@@ -262,10 +266,11 @@ class TurnReader:
             valid_until=until,
             flags=tuple(dict.fromkeys((*said.flags, *meant.flags, *others))),
         )
-        self._store(replace(fact, id=self._id(cited.start, cited.end, fact)))
+        self._store(fact)
 
     def _store(self, fact: FactEvent) -> None:
-        """Keeps a fact; one that the turn has told before only adds its piece."""
+        """Gives a fact its id and keeps it; one that the turn has told before only adds its piece."""
+        fact = replace(fact, id=_id(fact))
         key = (fact.predicate, fact.subject, _value(fact), fact.polarity, fact.modality, fact.flags, fact.occurred)
         first = self._facts.get(key)
         if first is None:
@@ -280,29 +285,13 @@ class TurnReader:
     def _order(self, offset: int) -> tuple[str, int, int]:
         return (self.turn.at.isoformat(), self.turn.index, offset)
 
-    def _id(self, start: int, end: int, fact: FactEvent) -> str:
-        """A hash of content: the same words at the same place say the same fact in any history."""
-        return (
-            f"fact:{digest(self.turn.id, start, end, fact.predicate, fact.subject, _value(fact), fact.polarity)[:20]}"
-        )
+
+def _id(fact: FactEvent) -> str:
+    """A hash of content: the same words at the same place say the same fact in any history."""
+    cited = fact.pieces[0]
+    said = (fact.predicate, fact.subject, _value(fact), fact.polarity)
+    return f"fact:{digest(cited.turn_id, cited.start, cited.end, *said)[:20]}"
 
 
 def _value(fact: FactEvent) -> str:
     return next((normalise(role.words) for role in fact.roles if role.name == "value"), "") or normalise(fact.text)
-
-
-def _validity(times: Times, meant: Meaning) -> tuple[datetime | None, datetime | None, bool]:
-    """(valid_from, valid_until, polarity): a change holds from its time, a temporary or former state ends."""
-    since, until, polarity = times.since, None, meant.polarity
-    occurred: Interval | None = times.occurred
-    if "temporary" in meant.flags:
-        until = times.until or (occurred.end if occurred else None)
-        since = since or (occurred.start if occurred else None)
-    elif meant.former:
-        since, until = (occurred.start, occurred.end) if occurred else (since, times.until)
-        polarity = polarity and occurred is not None
-    elif meant.change and occurred and meant.modality in ("current_state", "past_event"):
-        since = since or occurred.start
-    if since and until and not since < until:
-        until = None
-    return since, until, polarity

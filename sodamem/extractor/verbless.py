@@ -24,11 +24,11 @@ def verbless(
         return None
     verb = Verb(at=0, after=len(words), lemma="be", form="base")
     clause = Clause(0, len(words), "", "elided", (0, 0), verb)
-    return Complement(words, clause, frozenset(), lexicon, known), match
+    return Complement(words, clause, frozenset(), lexicon=lexicon, known=known), match
 
 
 def _named(words: Words) -> Match | None:
-    """ "Call me Kit": the only order that tells a fact about the speaker."""
+    """The only order that tells a fact about the speaker: "Call me Kit"."""
     low = words.low
     for i in range(len(words) - 2):
         if low[i] == "call" and low[i + 1] == "me" and words.capital(i + 2) and low[i + 2].isalpha():
@@ -40,7 +40,7 @@ def _named(words: Words) -> Match | None:
 def _reversed(
     words: Words, times: Callable[[], tuple[TimeValue, ...]], lexicon: Lexicon, known: frozenset[str]
 ) -> Match | None:
-    """ "Sushi is my favourite food", "Last week coral became my favourite colour": the slot comes last."""
+    """The slot comes last: "Sushi is my favourite food", "Last week coral became my favourite colour"."""
     low = words.low
     for i in range(2, len(words)):
         if low[i] != "my" or low[i - 1] not in (*_BE, "still", "now"):

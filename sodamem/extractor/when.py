@@ -19,6 +19,8 @@ _FOR = re.compile(r"\bfor\s+(?:about\s+|over\s+|almost\s+|the\s+(?:past|last)\s+
 
 @dataclass(frozen=True, slots=True)
 class Times:
+    """`since` and `until` bound a state, `occurred` is when something happened; `future`: after it was said."""
+
     values: tuple[TimeValue, ...] = ()
     occurred: Interval | None = None
     since: datetime | None = None
@@ -47,3 +49,16 @@ def times_of(values: Sequence[TimeValue], text: str, at: datetime) -> Times:
             occurred = value.interval
     future = occurred is not None and occurred.start > at
     return Times(tuple(values), occurred, since, until, future)
+
+
+def validity(times: Times, *, temporary: bool, former: bool, changed: bool) -> tuple[datetime | None, datetime | None]:
+    """(valid_from, valid_until) of a state: a change holds from its time, a temporary or former state also ends."""
+    since, until, occurred = times.since, None, times.occurred
+    if temporary:
+        until = times.until or (occurred.end if occurred else None)
+        since = since or (occurred.start if occurred else None)
+    elif former:
+        since, until = (occurred.start, occurred.end) if occurred else (since, times.until)
+    elif changed and occurred:
+        since = since or occurred.start
+    return since, until if not (since and until) or since < until else None

@@ -1,136 +1,128 @@
-"""The table of awards that every fusion starts from, and the ranking that every fusion ends with (section 4.5)."""
+"""The table of awards that every fusion starts from (paper section 4.5): one question's live, many in replay.
+
+An award is a (tunnel, head, hit) triple. A candidate is an item, or with unit `turn` a turn, that some award names.
+All work is on arrays, so that a thousand questions are fused by the same code, to the same bits, as one.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from sodamem.errors import ConfigError
 from sodamem.store.snapshot import Snapshot
-from sodamem.types import Hits, Query, Ranking
+from sodamem.types import Hits, Query
 
 UNITS = ("item", "turn")
-_ROUND = 9  # decimals of a sum: the digits below depend on the order of summation, which must not decide a rank
+Floats = NDArray[np.float64]
+Ints = NDArray[np.int32]
+
+
+@dataclass(frozen=True, kw_only=True)
+class Near:
+    """Pairs of candidates (left < right) of one question and their cosine, rounded to six decimals: [p] each."""
+
+    left: Ints
+    right: Ints
+    cosine: Floats
 
 
 @dataclass(frozen=True, kw_only=True)
 class Awards:
-    """Hits of all tunnels in one table of n rows; `place` says which of the m candidates a row belongs to.
+    """n awards on m candidates of one or more questions.
 
-    rows: int32 [m], the candidates' rows in the snapshot, ascending · place, tunnel, head: int32 [n] · direct:
-    bool [n] · score: float64 [n], as the tunnel gave it.
+    tunnels, strong: [t], names and whether each is strong · question: int32 [m], ascending · rows: int32 [m], rows in
+    the snapshot, ascending within a question · tie: int32 [m], who goes first among equals of a question: nearness in
+    time by δ, then id · inside: bool [m], meets the question's window · place: int32 [n], the candidate of an award ·
+    tunnel, head: int32 [n] · direct: bool [n] · score: float64 [n], as the tunnel gave it · near: pairs that a merge
+    by cosine may join.
     """
 
     tunnels: tuple[str, ...]
-    rows: NDArray[np.int32]
-    place: NDArray[np.int32]
-    tunnel: NDArray[np.int32]
-    head: NDArray[np.int32]
+    strong: NDArray[np.bool_]
+    question: Ints
+    rows: Ints
+    tie: Ints
+    inside: NDArray[np.bool_]
+    place: Ints
+    tunnel: Ints
+    head: Ints
     direct: NDArray[np.bool_]
-    score: NDArray[np.float64]
+    score: Floats
+    near: Near
+
+    def total(self, mass: Floats) -> Floats:
+        """Sum of the mass on each candidate, in the order of the table so that it is reproducible: float64 [m]."""
+        return np.bincount(self.place, weights=mass, minlength=len(self.rows)).astype(np.float64)
 
 
-def gather(hits: Mapping[str, Hits], snapshot: Snapshot, unit: str) -> Awards:
-    """One table of the hits of at least one tunnel. With unit `turn`, pieces and facts count for the turn their words come from."""
+def gather(
+    query: Query,
+    hits: Mapping[str, Hits],
+    strengths: Mapping[str, str],
+    snapshot: Snapshot,
+    *,
+    unit: str,
+    theta: float | None,
+) -> Awards:
+    """The awards of one question; pairs of candidates are compared when `theta` is set, from that cosine on."""
     tables = list(hits.values())
     item = np.concatenate([table.item for table in tables], dtype=np.int32)
     if unit == "turn":
         item = snapshot.turn[item]
     rows, place = np.unique(item, return_inverse=True)
+    distance = np.abs(snapshot.start[rows] - np.datetime64(query.asked_at, "s")).astype(np.int64)
+    nearness = distance if query.window.order == "near_to_far" else -distance
+    tie = np.empty(len(rows), dtype=np.int32)
+    tie[np.lexsort((snapshot.id_rank[rows], nearness))] = np.arange(len(rows), dtype=np.int32)
     return Awards(
         tunnels=tuple(hits),
+        strong=np.array([strengths.get(name) == "strong" for name in hits], dtype=bool),
+        question=np.zeros(len(rows), dtype=np.int32),
         rows=rows.astype(np.int32),
+        tie=tie,
+        inside=snapshot.meets(rows, query.window.interval),
         place=place.astype(np.int32),
         tunnel=np.repeat(np.arange(len(tables), dtype=np.int32), [len(table) for table in tables]),
         head=np.concatenate([table.head for table in tables], dtype=np.int32),
         direct=np.concatenate([table.direct for table in tables], dtype=np.bool_, casting="unsafe"),
         score=np.concatenate([table.score for table in tables], dtype=np.float64),
+        near=near(snapshot.vectors(rows), theta) if theta is not None and len(rows) else near(np.zeros((0, 1)), 1.0),
     )
 
 
-def rank(
-    awards: Awards,
-    mass: NDArray[np.float64],
-    value: NDArray[np.float64],
-    *,
-    query: Query,
-    snapshot: Snapshot,
-    theta: float | None,
-    beta: float,
-    squash: Callable[[NDArray[np.float64]], NDArray[np.float64]] | None = None,
-) -> Ranking:
-    """Merge near-duplicates, add the time bonus, sort.
+def near(vectors: NDArray[np.floating], least: float) -> Near:
+    """Pairs of unit vectors [m, d] with a cosine of at least `least`."""
+    cosine: Floats = np.asarray(vectors @ vectors.T, dtype=np.float64).round(6)
+    left, right = np.nonzero(np.triu(cosine >= least, k=1))
+    return Near(left=left.astype(np.int32), right=right.astype(np.int32), cosine=cosine[left, right])
 
-    mass: float64 [n], what each award is worth (for the report) · value: float64 [m], what each candidate is worth ·
-    theta: cosine from which two candidates are one item, whose value is the sum of theirs; null merges by id only ·
-    beta: bonus of an item with a member inside the question's window, once per merged item · squash: applied to the
-    summed value of each item, before the bonus.
-    """
-    value = np.round(value, _ROUND)
-    leader = merge(awards.rows, value, snapshot, theta)
-    leaders, group = np.unique(leader, return_inverse=True)
-    density = total(group, value, len(leaders))
-    if squash is not None:
-        density = squash(density)
-    inside = np.zeros(len(leaders), dtype=bool)
-    np.logical_or.at(inside, group, snapshot.meets(awards.rows, query.window.interval))
-    bonus = beta * inside
-    confidence = np.round(density + bonus, _ROUND)
-    rows = awards.rows[leaders]
-    distance = np.abs(snapshot.start[rows] - np.datetime64(query.asked_at, "s")).astype(np.int64)
-    nearness = distance if query.window.order == "near_to_far" else -distance
-    order = np.lexsort((snapshot.id_rank[rows], nearness, -confidence))
-    rank_of = np.empty(len(order), dtype=np.int32)
-    rank_of[order] = np.arange(len(order), dtype=np.int32)
-    place = rank_of[group]
-    by_item = np.lexsort((awards.rows, -value, awards.rows != rows[group], place))
-    return Ranking(
-        item=rows[order],
-        confidence=confidence[order],
-        bonus=bonus[order],
-        member=awards.rows[by_item],
-        bounds=np.searchsorted(place[by_item], np.arange(len(order) + 1)),
-        tunnels=awards.tunnels,
-        award_place=place[awards.place],
-        award_tunnel=awards.tunnel,
-        award_head=awards.head,
-        award_direct=awards.direct,
-        award_mass=mass,
+
+def join(parts: Sequence[Awards]) -> Awards:
+    """The awards of several questions in one table; the questions are numbered in the order given."""
+    starts = np.cumsum([0, *(len(part.rows) for part in parts)])[:-1].astype(np.int32)
+
+    def column(name: str) -> NDArray[np.generic]:
+        return np.concatenate([getattr(part, name) for part in parts])
+
+    numbers = np.repeat(np.arange(len(parts), dtype=np.int32), [len(part.rows) for part in parts])
+    pairs = [(part.near, start) for part, start in zip(parts, starts, strict=True)]
+    shared = {name: column(name) for name in ("rows", "tie", "inside", "tunnel", "head", "direct", "score")}
+    return Awards(
+        tunnels=parts[0].tunnels,
+        strong=parts[0].strong,
+        question=numbers,
+        place=np.concatenate([part.place + start for part, start in zip(parts, starts, strict=True)], dtype=np.int32),
+        near=Near(
+            left=np.concatenate([pair.left + start for pair, start in pairs], dtype=np.int32),
+            right=np.concatenate([pair.right + start for pair, start in pairs], dtype=np.int32),
+            cosine=np.concatenate([pair.cosine for pair, _ in pairs], dtype=np.float64),
+        ),
+        **shared,  # type: ignore[arg-type]
     )
-
-
-def total(place: NDArray[Any], mass: NDArray[np.float64], count: int) -> NDArray[np.float64]:
-    """Sum of mass at each place: float64 [count]. Summed in the order of the table, so it is reproducible."""
-    return np.bincount(place, weights=mass, minlength=count).astype(np.float64)
-
-
-def merge(
-    rows: NDArray[np.int32], value: NDArray[np.float64], snapshot: Snapshot, theta: float | None
-) -> NDArray[np.int64]:
-    """For each candidate the place of its leader: int64 [m].
-
-    Leader clustering: candidates are visited from the most valuable down (ties by row); one that no earlier leader
-    has absorbed leads, and absorbs every later one whose cosine with it is at least theta. Deterministic, and an
-    item is never merged through a chain of others it does not resemble.
-    """
-    leader = np.arange(len(rows))
-    if theta is None or len(rows) < 2:
-        return leader
-    vectors = snapshot.vectors(rows)
-    alike = np.round(vectors @ vectors.T, 6) >= theta
-    taken = np.zeros(len(rows), dtype=bool)
-    for place in np.lexsort((rows, -value)):
-        if not taken[place]:
-            absorbed = alike[place] & ~taken
-            leader[absorbed] = place
-            leader[place] = place
-            taken |= absorbed
-            taken[place] = True
-    return leader
 
 
 def check(unit: str, theta: float | None, beta: float) -> None:

@@ -5,24 +5,22 @@ density(i) = Σ_h w_h over the (tunnel, head, hit) awards on i;  conf(i) = densi
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from dataclasses import dataclass
 
 import numpy as np
 
 from sodamem.errors import ConfigError
-from sodamem.fusion.awards import check, gather, rank, total
-from sodamem.protocols import Fusion
-from sodamem.store.snapshot import Snapshot
-from sodamem.types import Hits, Query, Ranking
+from sodamem.fusion.awards import Awards, Floats, check
+from sodamem.fusion.base import AwardFusion
 
 
 @dataclass(frozen=True, kw_only=True)
-class DensityFusion(Fusion):
+class DensityFusion(AwardFusion):
     """Mass by the strength of the tunnel and by whether the hit is the head itself.
 
-    decay: each award is divided by (1 + decay · (rank of its head − 1)); 0 is the paper · theta, beta: see
-    `awards.rank` · unit: item keeps turns, pieces and facts apart, turn counts all for the source turn.
+    decay: each award is divided by (1 + decay · (rank of its head - 1)); 0 is the paper · theta: cosine from which two
+    items are one, null merges by id only · beta: bonus for meeting the question's window, once per merged item · unit:
+    item keeps turns, pieces and facts apart, turn counts all for the source turn.
     """
 
     strong_direct: float
@@ -40,13 +38,12 @@ class DensityFusion(Fusion):
             if not getattr(self, name) >= 0:
                 raise ConfigError(f"fusion.{name} must be >= 0, got {getattr(self, name)}")
 
-    def fuse(self, query: Query, hits: Mapping[str, Hits], strengths: Mapping[str, str], snapshot: Snapshot) -> Ranking:
-        awards = gather(hits, snapshot, self.unit)
-        strong = np.array([strengths[name] == "strong" for name in awards.tunnels], dtype=bool)[awards.tunnel]
-        mass = np.where(
-            strong,
-            np.where(awards.direct, self.strong_direct, self.strong_derived),
-            np.where(awards.direct, self.weak_direct, self.weak_derived),
-        ) / (1 + self.decay * (awards.head - 1))
-        density = total(awards.place, mass, len(awards.rows))
-        return rank(awards, mass, density, query=query, snapshot=snapshot, theta=self.theta, beta=self.beta)
+    def mass(self, awards: Awards, prepared: Floats) -> Floats:
+        masses = ((self.weak_derived, self.weak_direct), (self.strong_derived, self.strong_direct))
+        return by_kind(awards, masses) / (1 + self.decay * (awards.head - 1))
+
+
+def by_kind(awards: Awards, masses: tuple[tuple[float, float], tuple[float, float]]) -> Floats:
+    """Mass of each award from a table [weak, strong] x [derived, direct]: float64 [n]."""
+    table = np.array(masses, dtype=np.float64)
+    return np.asarray(table[awards.strong[awards.tunnel].astype(np.int8), awards.direct.astype(np.int8)])

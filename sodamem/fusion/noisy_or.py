@@ -1,24 +1,23 @@
 """Noisy-or: each award is an independent reason to believe, so many weak ones cannot exceed certainty.
 
-conf(i) = 1 − Π_h (1 − w_h) + β · 1[i ∩ W ≠ ∅]; an alternative to the sum of paper section 4.5.
+conf(i) = 1 - Π_h (1 - w_h) + β · 1[i ∩ W ≠ ∅]; an alternative to the sum of paper section 4.5.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from dataclasses import dataclass
 
 import numpy as np
 
 from sodamem.errors import ConfigError
-from sodamem.fusion.awards import check, gather, rank, total
-from sodamem.protocols import Fusion
-from sodamem.store.snapshot import Snapshot
-from sodamem.types import Hits, Query, Ranking
+from sodamem.fusion.awards import Awards, Floats, check
+from sodamem.fusion.base import AwardFusion
+from sodamem.fusion.density import by_kind
+from sodamem.fusion.ranking import Merged, merged
 
 
 @dataclass(frozen=True, kw_only=True)
-class NoisyOrFusion(Fusion):
+class NoisyOrFusion(AwardFusion):
     """The masses of `density`, read as probabilities: each in [0, 1)."""
 
     strong_direct: float
@@ -35,22 +34,10 @@ class NoisyOrFusion(Fusion):
             if not 0 <= getattr(self, name) < 1:
                 raise ConfigError(f"fusion.{name} must be at least 0 and below 1, got {getattr(self, name)}")
 
-    def fuse(self, query: Query, hits: Mapping[str, Hits], strengths: Mapping[str, str], snapshot: Snapshot) -> Ranking:
-        awards = gather(hits, snapshot, self.unit)
-        strong = np.array([strengths[name] == "strong" for name in awards.tunnels], dtype=bool)[awards.tunnel]
-        mass = np.where(
-            strong,
-            np.where(awards.direct, self.strong_direct, self.strong_derived),
-            np.where(awards.direct, self.weak_direct, self.weak_derived),
-        )
-        doubt = total(awards.place, -np.log1p(-mass), len(awards.rows))
-        return rank(
-            awards,
-            mass,
-            doubt,
-            query=query,
-            snapshot=snapshot,
-            theta=self.theta,
-            beta=self.beta,
-            squash=lambda total: -np.expm1(-total),
-        )
+    def mass(self, awards: Awards, prepared: Floats) -> Floats:
+        return by_kind(awards, ((self.weak_derived, self.weak_direct), (self.strong_derived, self.strong_direct)))
+
+    def merged(self, awards: Awards, mass: Floats) -> Merged:
+        # Doubts multiply: their logarithms add up, over the awards of an item and over the members of a merged one.
+        doubt = awards.total(-np.log1p(-mass))
+        return merged(awards, doubt, self.theta, self.beta, squash=lambda total: -np.expm1(-total))

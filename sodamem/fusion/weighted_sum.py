@@ -1,27 +1,25 @@
-"""Weighted sum of scores, each tunnel's normalised over the question: conf(i) = Σ_t w_t · n_t(s_t(i)) + β · 1[i ∩ W ≠ ∅].
+"""Weighted sum of normalised scores: conf(i) = Σ_t w_t · n_t(s_t(i)) + β · 1[i ∩ W ≠ ∅], n_t over one question.
 
 Linear score combination with normalisation (Fox and Shaw, TREC-2, 1994), on the same table of hits as the others.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Hashable, Mapping
 from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
 
 from sodamem.errors import ConfigError
-from sodamem.fusion.awards import Awards, check, gather, rank, total
-from sodamem.protocols import Fusion
-from sodamem.store.snapshot import Snapshot
-from sodamem.types import Hits, Query, Ranking
+from sodamem.fusion.awards import Awards, Floats, check
+from sodamem.fusion.base import AwardFusion
 
 NORMALISERS = ("max", "minmax", "z")
 
 
 @dataclass(frozen=True, kw_only=True)
-class WeightedSumFusion(Fusion):
+class WeightedSumFusion(AwardFusion):
     """Keeps how much better one hit is than the next, which ranks and counts throw away.
 
     weights: tunnel name -> weight, for every tunnel in use (names of others are ignored) · normalise: max (s / max),
@@ -43,41 +41,61 @@ class WeightedSumFusion(Fusion):
         if not 0 <= self.derived <= 1:
             raise ConfigError(f"fusion.derived must be between 0 and 1, got {self.derived}")
 
-    def fuse(self, query: Query, hits: Mapping[str, Hits], strengths: Mapping[str, str], snapshot: Snapshot) -> Ranking:
-        awards = gather(hits, snapshot, self.unit)
+    @property
+    def prepared_for(self) -> Hashable:
+        return (type(self).__name__, self.normalise, self.derived)
+
+    def prepare(self, awards: Awards) -> Floats:
+        """Each award's normalised value where it is its candidate's best in its tunnel, else 0: float64 [n]."""
+        question = awards.question[awards.place].astype(np.int64)
+        lists = question * len(awards.tunnels) + awards.tunnel  # a list is what one tunnel found for one question
+        value = np.zeros(len(lists))
+        value[awards.direct] = normalised(awards.score[awards.direct], lists[awards.direct], self.normalise)
+        if not awards.direct.all():
+            value = np.where(awards.direct, value, self.derived * _heads(awards, lists, value))
+        order = np.lexsort((np.arange(len(value)), -value))
+        pairs = lists[order] * (len(awards.rows) + 1) + awards.place[order]
+        _, first = np.unique(pairs, return_index=True)
+        best = order[first]
+        found = np.zeros(len(value))
+        found[best] = value[best]
+        return found
+
+    def mass(self, awards: Awards, prepared: Floats) -> Floats:
         missing = [name for name in awards.tunnels if name not in self.weights]
         if missing:
             raise ConfigError(
                 f"fusion.weights must name every tunnel, got none for {', '.join(missing)}. "
-                f"Set fusion.weights.{missing[0]}, or leave the tunnel out"
+                f"Set +fusion.weights.{missing[0]}=…, or leave the tunnel out"
             )
-        mass = np.zeros(len(awards.place))
-        for number, name in enumerate(awards.tunnels):
-            own = np.flatnonzero(awards.tunnel == number)
-            value = self._values(awards, own)
-            order = np.lexsort((own, -value))
-            _, first = np.unique(awards.place[own][order], return_index=True)
-            best = order[first]  # each candidate's best award in this tunnel
-            mass[own[best]] = self.weights[name] * value[best]
-        value = total(awards.place, mass, len(awards.rows))
-        return rank(awards, mass, value, query=query, snapshot=snapshot, theta=self.theta, beta=self.beta)
-
-    def _values(self, awards: Awards, own: NDArray[np.int64]) -> NDArray[np.float64]:
-        """Normalised score of each award of one tunnel; a derived hit gets a share of its head's."""
-        direct = awards.direct[own]
-        heads = awards.head[own]
-        by_head = np.zeros(int(heads.max(initial=0)) + 1)
-        by_head[heads[direct]] = normalised(awards.score[own][direct], self.normalise)
-        return np.where(direct, 1.0, self.derived) * by_head[heads]
+        weights = np.array([self.weights[name] for name in awards.tunnels], dtype=np.float64)
+        return weights[awards.tunnel] * prepared
 
 
-def normalised(scores: NDArray[np.float64], how: str) -> NDArray[np.float64]:
-    """float64 [n]; equal scores give 1 under max and minmax, and 0 under z."""
-    if not len(scores):
-        return scores
+def _heads(awards: Awards, lists: NDArray[np.int64], value: Floats) -> Floats:
+    """The value of the head that each award hangs from: float64 [n]."""
+    width = int(awards.head.max(initial=0)) + 1
+    keys = lists * width + awards.head
+    _, position = np.unique(keys, return_inverse=True)
+    head_value = np.zeros(int(position.max(initial=-1)) + 1)
+    head_value[position[awards.direct]] = value[awards.direct]
+    return head_value[position]
+
+
+def normalised(scores: Floats, lists: NDArray[np.int64], how: str) -> Floats:
+    """Scores made comparable within each list: float64 [n]. Equal scores give 1 under max and minmax, 0 under z."""
+    _, own = np.unique(lists, return_inverse=True)
+    count = int(own.max(initial=-1)) + 1
     if how == "z":
-        spread = scores.std()
-        return (scores - scores.mean()) / spread if spread > 0 else np.zeros(len(scores))
-    low = scores.min() if how == "minmax" else 0.0
-    high = scores.max()
-    return (scores - low) / (high - low) if high > low else np.ones(len(scores))
+        size = np.bincount(own, minlength=count)
+        mean = np.bincount(own, weights=scores, minlength=count) / size
+        spread = np.sqrt(np.bincount(own, weights=(scores - mean[own]) ** 2, minlength=count) / size)
+        return np.where(spread[own] > 0, (scores - mean[own]) / np.where(spread > 0, spread, 1)[own], 0.0)
+    high = np.full(count, -np.inf)
+    np.maximum.at(high, own, scores)
+    low = np.zeros(count)
+    if how == "minmax":
+        low = np.full(count, np.inf)
+        np.minimum.at(low, own, scores)
+    spread = high - low
+    return np.where(spread[own] > 0, (scores - low[own]) / np.where(spread > 0, spread, 1)[own], 1.0)

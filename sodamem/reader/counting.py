@@ -62,7 +62,7 @@ def _enumerated(head: str, found: Sequence[Match]) -> Counted | None:
             continue
         for role in fact.roles:
             words = words_of(role.words)
-            if role.name == "value" and head in words:
+            if role.name == "value" and head and (head in words or head in words_of(fact.predicate.replace("_", " "))):
                 items.setdefault(words - {head}, (role.words, match.sentence))
     items.pop(frozenset(), None) if len(items) > 1 else None  # "a bike" may be any of those named more exactly
     if len(items) < 2:

@@ -27,6 +27,8 @@ UNKNOWN = "I do not know: the memory holds nothing about this."
 OTHERS = "I do not know: the memory tells this of somebody else."
 PLANNED = "I do not know: the memory holds a plan, not whether it happened."
 _BETWEEN = re.compile(r"\bbetween (?P<first>.+?) and (?P<second>.+?)\??$", re.IGNORECASE)
+_SINCE_WHEN = re.compile(r"\bsince (?P<first>.+?) when (?P<second>.+?)\??$", re.IGNORECASE)
+_SINCE = re.compile(r"\bsince\b", re.IGNORECASE)
 _AGO = re.compile(r"\bago\b", re.IGNORECASE)
 
 
@@ -111,12 +113,12 @@ class ExtractiveReader(Reader):
 
     def _between(self, asked: Asked, own: Sequence[Match], pool: Sequence[Evidence]) -> Answer | None:
         """The distance of two dated events, or of one from the moment of asking ("how many days ago")."""
-        if _AGO.search(asked.text):
+        parts = _BETWEEN.search(asked.text) or _SINCE_WHEN.search(asked.text)
+        if _AGO.search(asked.text) or (_SINCE.search(asked.text) and not parts):
             found = self._exact(asked, own)
             now = Interval(start=asked.at, end=asked.at.replace(microsecond=999_999), grain="minute")
             gap = found and distance(found.interval, now, asked.unit)
-            return cited(f"{gap} ago", (found.said, found.support)) if found and gap else None
-        parts = _BETWEEN.search(asked.text)
+            return cited(gap, (found.said, found.support)) if found and gap else None
         if not parts:
             return None
         ends = [self._event(asked, parts[name], pool) for name in ("first", "second")]
@@ -153,9 +155,8 @@ class ExtractiveReader(Reader):
         told = [match for match in own if not match.sentence.question] or list(own)
         if told[0].share < self.floor:
             return Answer(text=UNKNOWN, abstained=True)
-        fact = self._fact(asked, told, pool)
-        if fact:
-            return fact
+        if answer := _listed(asked, told[0].sentence) or self._fact(asked, told, pool):
+            return answer
         if asked.many:
             telling = [m.sentence for m in told if m.share >= self.floor and m.sentence.terms & asked.terms]
             chosen = list({one.quote: one for one in telling}.values())[: self.quotes] or [told[0].sentence]
@@ -168,16 +169,24 @@ class ExtractiveReader(Reader):
         return cited(" ".join(one.quote for one in chosen), chosen)
 
     def _fact(self, asked: Asked, told: Sequence[Match], pool: Sequence[Evidence]) -> Answer | None:
-        """The value of the best fact whose own statement, without the words it quotes, is about what is asked."""
+        """The value of the best fact whose own statement, without the words it quotes, is about what is asked.
+
+        Asked for several things, the values of all facts that say the same of them are listed.
+        """
         rare = rarity(asked, pool)
+        values: dict[str, Sentence] = {}
+        predicate = ""
         for match in told:
             fact = match.sentence.item.fact
-            if fact is None or fact.status != "active" or fact.pieces[0].text not in match.sentence.quote:
+            if fact is None or not any(piece.text in match.sentence.quote for piece in fact.pieces):
                 continue
-            answer = phrases.value(asked, fact)
-            if answer and weigh(words_of(phrases.headline(fact)), rare) >= self.floor:
-                return cited(answer, (match.sentence,))
-        return None
+            value = phrases.value(asked, fact)
+            about = weigh(words_of(phrases.headline(fact)), rare) >= self.floor
+            if value and about and predicate in ("", fact.predicate):
+                predicate = fact.predicate
+                values.setdefault(value, match.sentence)
+        chosen = list(values)[: None if asked.many else 1]
+        return cited(", ".join(chosen), [values[value] for value in chosen]) if chosen else None
 
 
 def current(asked: Asked, evidence: Sequence[Evidence]) -> list[Evidence]:
@@ -193,6 +202,14 @@ def stale(sentence: Sentence, evidence: Sequence[Evidence], asked: Asked) -> boo
         if item.fact and item.status != "active"
         for piece in item.fact.pieces
     )
+
+
+def _listed(asked: Asked, sentence: Sentence) -> Answer | None:
+    """The item of a numbered list in the sentence's turn, where the question asks for one by its place."""
+    turn = sentence.item.quotable[sentence.item.turn_ids.index(sentence.turn_id)]
+    item = phrases.listed(asked.text, turn)
+    holds = [one for one in sentences(sentence.item) if item and one.turn_id == sentence.turn_id and item in one.quote]
+    return cited(item, holds[:1]) if item and holds else None
 
 
 def _yes_or_no(asked: Asked, own: Sequence[Match]) -> Answer:

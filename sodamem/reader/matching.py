@@ -15,6 +15,20 @@ from sodamem.types import Evidence
 
 # A name set off by commas calls somebody and tells nothing of them: "Thanks, Caroline!", "Caroline, look".
 _CALLED = re.compile(r"(?:^|,)\s*[A-Z][\w'’]*(?=\s*[,.!?]|$)|^(?:hey|hi|hello|wow|thanks|congrats|yeah|yep)\b[\s,]*[A-Z]\w*", re.IGNORECASE)
+_SELF = re.compile(r"\b(?:I|I['’]\w+|we|we['’]\w+|me|us)\b")
+# Somebody else as the subject: "my uncle Oscar visited", "Ravi went". Verbs that only people are the subject of.
+_KIN = (
+    r"[Mm]y (?:\w+ )?(?:mom|mother|dad|father|sister|brother|wife|husband|grand\w+|aunt|uncle|cousin|friend|son|daughter|"
+    r"neighbou?r|colleague|co-?worker|boss|roommate|flatmate|partner|niece|nephew)(?: [A-Z]\w+)?"
+)
+_VERB = (
+    r"went|met|got|gets|bought|lives|works|likes|loves|dislikes|plays|visited|moved|started|joined|finished|adopted|owns|"
+    r"left|quit|switched|sold|lost|gave"
+)
+_THIRD = re.compile(
+    rf"\b{_KIN}(?= (?:just |really |also |now )?(?:is|was|has|had|{_VERB}|\w{{2,}}ed)\b)"
+    rf"|\b(?!Just|Also|Finally|Recently|Already|Who|What|That|It|Then)[A-Z][a-z]{{2,}}(?<!ing)(?<!ly)(?= (?:{_VERB})\b)"
+)
 _ADDRESSED = frozenset({"you", "your", "yours", "you're", "you've", "you'll", "you'd", "yourself"})
 
 
@@ -54,7 +68,7 @@ def matches(asked: Asked, evidence: Sequence[Evidence], weights: Weights) -> lis
             inside = weigh(sentence.terms, rare)
             share = (1 - weights.turn) * inside + weights.turn * weigh(sentence.terms | around, rare)
             score = share - lost - weights.asks * sentence.question + weights.timely * timely(sentence, asked)
-            found.append(Match(sentence=sentence, share=share, own=concerns(sentence, asked.people), score=score))
+            found.append(Match(sentence=sentence, share=share, own=concerns(sentence, asked), score=score))
     return sorted(found, key=lambda match: (-match.score, match.sentence.item.rank, match.sentence.place))
 
 
@@ -79,10 +93,27 @@ def weigh(terms: frozenset[str], rare: Mapping[str, float]) -> float:
     return math.fsum(value for term, value in rare.items() if term in terms)
 
 
-def concerns(sentence: Sentence, people: Sequence[str]) -> bool:
-    """True when one of these people says the sentence, is told of in it, or is spoken to; without people, always."""
-    if not people or sentence.item.speaker in people:
+def concerns(sentence: Sentence, asked: Asked) -> bool:
+    """True when a person asked about says the sentence of themselves, is told of in it, or is spoken to.
+
+    Without people to be asked about, every sentence does.
+    """
+    people = asked.people
+    if not people:
         return True
+    fact = sentence.item.fact
+    if fact and any(piece.text in sentence.quote for piece in fact.pieces):
+        return bool(words_of(fact.subject.partition(":")[2]) & {term for who in people for term in words_of(who)})
+    if sentence.item.speaker in people:
+        return not _of_another(sentence.quote, asked)
     words = set(text.words(_CALLED.sub(" ", sentence.quote)))
     names = {word for who in people for word in text.words(who)}
     return bool(words & names) or (bool(words & _ADDRESSED) and not words & {"i", "my", "me"})
+
+
+def _of_another(quote: str, asked: Asked) -> bool:
+    """True when a speaker tells of a third person ("my uncle Oscar visited ..") whom the question does not name."""
+    if _SELF.search(quote):
+        return False
+    other = _THIRD.search(quote)
+    return bool(other) and not words_of(other[0]) & words_of(asked.text)  # type: ignore[index]

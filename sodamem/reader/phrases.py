@@ -23,6 +23,9 @@ _KIN = re.compile(
     re.IGNORECASE,
 )
 _REASON = re.compile(r"\b(?:because|since|so that|in order to|due to|thanks to)\b.*", re.IGNORECASE | re.DOTALL)
+_PLACES = ("first", "second", "third", "fourth", "fifth", "sixth", "seventh", "eighth", "ninth", "tenth")
+_NTH = re.compile(rf"\b(?:{'|'.join(_PLACES)})\b", re.IGNORECASE)
+_ITEM = re.compile(r"(?:^|\s)(?P<number>\d{1,2})[.)] (?P<item>.+?)(?=[;,]?\s+\d{1,2}[.)] |\n|$)")
 _MONTHS = frozenset(
     "January February March April May June July August September October November December Monday Tuesday Wednesday "
     "Thursday Friday Saturday Sunday I".split()
@@ -44,6 +47,15 @@ def short(asked: Asked, sentence: Sentence) -> str | None:
         titles = [m[1] or m[2] for m in _TITLE.finditer(sentence.quote)]
         return _fresh(asked, titles)
     return None
+
+
+def listed(question: str, turn: str) -> str | None:
+    """The item of a numbered list that the question asks for by its place ("the third one")."""
+    place = _NTH.search(question)
+    if not place:
+        return None
+    number = _PLACES.index(place[0].lower()) + 1
+    return next((m["item"].strip() for m in _ITEM.finditer(turn) if int(m["number"]) == number), None)
 
 
 def _fresh(asked: Asked, phrases: Iterator[str] | list[str]) -> str | None:

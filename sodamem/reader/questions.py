@@ -21,7 +21,7 @@ _UNIT = r"(?P<unit>day|week|weekend|month|year|hour|minute)s?"
 _FORMS: tuple[tuple[Form, re.Pattern[str]], ...] = tuple(
     (form, re.compile(pattern, re.IGNORECASE))
     for form, pattern in (
-        ("between", rf"\bhow (?:many {_UNIT}|long)\b.*\b(?:between|passed|elapsed|since|after|before|ago)\b"),
+        ("between", rf"\bhow (?:many {_UNIT}|long)\b.*\b(?:between|passed|elapsed|gone by|since|after|before|ago)\b"),
         ("how_long", rf"^\W*(?:for |after )?how (?:long|many {_UNIT})\b"),
         ("when", r"^\W*when\b|^\W*(?:in |on |around |by |since )?(?:what|which) (?:date|day|week|weekend|month|year|time)\b"
                  r"|^\W*in which month\b"),
@@ -37,7 +37,7 @@ _AHEAD = re.compile(
     r"|^\W*when (?:is|are|does)\b",
     re.IGNORECASE,
 )
-_DONE = re.compile(r"^\W*(?:did|has|have|had|was|were)\b|\b(?:when|where|how) did\b", re.IGNORECASE)
+_DONE = re.compile(r"^\W*(?:has|have|had|was|were)\b|\bdid\b(?!.*\bplan\w*\b)", re.IGNORECASE)
 _PAST = re.compile(
     r"\b(?:used to|originally|previous(?:ly)?|former(?:ly)?|at first|initial(?:ly)?|back then|no longer|before|old)\b",
     re.IGNORECASE,
@@ -47,7 +47,7 @@ _NOT_PLURAL = frozenset("does was has is this his 's gives us yes business proce
 _FIRST_PERSON = frozenset({"i", "me", "my", "mine", "myself", "i'm", "i've", "i'd", "i'll", "we", "our", "us"})
 _TOLD = re.compile(r"\b(?:you|your)\b.*\b(?:t[oe]ld|said|say|suggest|recommend|mention|gave|give|list|provid|advis|explain)", re.IGNORECASE)
 # Words that say what form the answer has, not what it is about.
-_FORM_WORDS = frozenset(text.stem(word) for word in "many much often long date day week month year time kind type sort name mention say tell describe ago pass".split())
+_FORM_WORDS = frozenset(text.stem(word) for word in "many much often long date day week month year time kind type sort name mention say tell describe ago pass elapse".split())
 _POLICY = Policy(
     week_start=0, weekday="nearest", untensed="past", day_month_order="month_first", country="US", recent_days=30
 )
@@ -101,11 +101,15 @@ def named(words: str, speakers: Sequence[str]) -> tuple[str, ...]:
     """Speakers that a question names, else the user for "I" and the assistant for "you told me"."""
     found = f" {' '.join(text.words(words))} "
     people = [who for who in dict.fromkeys(speakers) if who and f" {' '.join(text.words(who))} " in found]
-    people = [who for who in people if who not in ("user", "assistant")]
+    people = [who for who in people if who.lower() not in ("user", "assistant")]
     if people:
         return tuple(people)
-    role = "assistant" if _TOLD.search(words) else "user" if _FIRST_PERSON & set(text.words(words)) else ""
-    return (role,) if role in speakers else ()
+    # A memory has one user: whoever speaks and is not the assistant.
+    helper = tuple(who for who in speakers if who.lower() == "assistant")
+    if _TOLD.search(words):
+        return helper
+    users = tuple(who for who in speakers if who not in helper)
+    return users if len(users) == 1 and _FIRST_PERSON & set(text.words(words)) else ()
 
 
 def _without(words: str, times: Sequence[TimeValue]) -> str:
@@ -126,7 +130,7 @@ _PAST_FORMS = (
     "drive drove driven,fly flew flown,speak spoke spoken,break broke broken,begin began begun,sing sang sung,swim swam swum,"
     "sleep slept,spend spent,build built,send sent,hear heard,keep kept,pay paid,sell sold,eat ate eaten,know knew known,"
     "grow grew grown,fall fell fallen,lead led,choose chose chosen,hold held,leave left,tell told,ride rode ridden,"
-    "wear wore worn,draw drew drawn,throw threw thrown,child children,mother mom mum,father dad,photo picture pic photograph"
+    "wear wore worn,draw drew drawn,throw threw thrown,child children,mother mom mum,father dad,grandmother grandma granny,grandfather grandpa,photo picture pic photograph"
 )
 _BASE = {
     text.stem(form): text.stem(group.split()[0]) for group in _PAST_FORMS.split(",") for form in group.split()

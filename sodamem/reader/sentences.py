@@ -10,10 +10,10 @@ from sodamem import text
 from sodamem.reader.questions import base
 from sodamem.types import Evidence, TimeValue
 
-# Ends at a mark that is followed by space or the end; titles, initials and "p.m." end nothing.
-_END = re.compile(r"(?<!\bMr)(?<!\bMrs)(?<!\bMs)(?<!\bDr)(?<!\bSt)(?<!\b[A-Z])(?<!\b[ap]\.m)[.!?]+[\"'”’)]*(?=\s|$)|\n+")
+# Ends at a mark that is followed by space or the end; titles, initials, "p.m." and the "1." of a list end nothing.
+_END = re.compile(r"(?<!\s\d)(?<!\s\d\d)(?<!\bMr)(?<!\bMrs)(?<!\bMs)(?<!\bDr)(?<!\bSt)(?<!\b[A-Z])(?<!\b[ap]\.m)[.!?]+[\"'”’)]*(?=\s|$)|\n+")
 _PLAN = re.compile(
-    r"\b(?:plan(?:s|ning|ned)?(?: on| to| for)?|going to|gonna|will|\w+['’]ll|hop(?:e|es|ing) to|want(?:s|ed)? to|wanna|"
+    r"\b(?:plan(?:s|ning|ned)?(?: on| to| for)?|going to|gonna|will|\w+['’]ll|hop(?:e|es|ing) to|wants? to|wanna|"
     r"intend\w*|can(?:no|['’])?t wait|look(?:ing)? forward|thinking (?:of|about)|would (?:like|love) to|i['’]d (?:like|love) to|"
     r"considering|dream(?:ing)? of|next (?:week|weekend|month|year|summer|time)|tomorrow|upcoming|soon)\b",
     re.IGNORECASE,

@@ -83,8 +83,8 @@ def _timed(asked: Asked, turn: Sequence[Match], weights: TimeWeights) -> Iterato
     for match in turn:
         for value in match.sentence.times:
             interval = _usable(asked, value)
-            if interval is None:
-                continue
+            if interval is None or (asked.done and match.sentence.planned and interval.start > value.anchor):
+                continue  # a plan does not tell when a thing was done
             same = match.sentence.place == best.sentence.place
             # Alone, a sentence with a time may be the better half of a turn: its own fit counts then.
             score = max(best.score + (weights.here if same else weights.near), match.score + weights.here)

@@ -1,8 +1,8 @@
 """A finished store as columns: what tunnels and fusion read (paper section 4.4).
 
 Row r of every array is the same item. Rows are canonical: turns in the order they were said, then pieces, then
-facts; so equal content gives equal rows whatever the order of ingest. `T` below is the number of turns, `N` of
-items. Times are numpy datetime64[s] of floating time.
+facts, profiles last; so equal content gives equal rows whatever the order of ingest. `T` below is the number of
+turns, `N` of items. Times are numpy datetime64[s] of floating time.
 """
 
 from __future__ import annotations
@@ -44,7 +44,7 @@ class Snapshot:
         self.pieces: list[MessagePiece] = [
             piece for piece in store.pieces() if piece.text.strip() != self.turns[place[piece.turn_id]].text.strip()
         ]
-        self.facts: list[FactEvent] = store.facts()
+        self.facts: list[FactEvent] = [*store.facts(), *store.profiles()]
         self.ids = [turn.id for turn in self.turns]
         self.ids += [piece.id for piece in self.pieces] + [fact.id for fact in self.facts]
         self.row = {item: row for row, item in enumerate(self.ids)}
@@ -74,6 +74,8 @@ class Snapshot:
         self.sessions: list[str] = sessions
         self.session = np.array([number[turn.session_id] for turn in self.turns], dtype=np.int32)[self.turn]
         self.said = np.array([turn.at for turn in self.turns], dtype="datetime64[s]")[self.turn]
+        # A profile cites turns of many days: it is known from the last of them on, not from the first.
+        self.said[self.first[FACT] :] = np.array([fact.mentioned_at for fact in self.facts], dtype="datetime64[s]")
         self.start = self.said.astype("datetime64[D]").astype("datetime64[s]")
         self.end = self.start + np.timedelta64(1, "D")
         self.valid_from = np.full(len(self.ids), "NaT", dtype="datetime64[s]")
@@ -165,6 +167,11 @@ class Snapshot:
 
     def fact(self, row: int) -> FactEvent | None:
         return self.facts[row - self.first[FACT]] if row >= self.first[FACT] else None
+
+    def sources(self, row: int) -> list[int]:
+        """Turn rows that an item stands for: of all its pieces, the one it is filed under first."""
+        fact = self.fact(row)
+        return list(dict.fromkeys(self.row[piece.turn_id] for piece in fact.pieces)) if fact else [int(self.turn[row])]
 
     def meets(self, rows: NDArray[np.int32], window: Interval | None) -> NDArray[np.bool_]:
         """Which items happened (at least partly) inside `window`; all False when there is none."""

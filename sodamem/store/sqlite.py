@@ -1,8 +1,8 @@
 """One history's memory in one SQLite file: the only truth of the system (paper sections 4.4 and 4.7).
 
 A session is written in one transaction, so a kill loses nothing that was committed and the next run goes on.
-`finish` computes everything that depends on all sessions together (currency, graph edges, the fingerprint) and
-writes it in one transaction as well. Nothing on the read path writes.
+`finish` writes everything that depends on all sessions together (currency, profiles, graph edges, the fingerprint),
+in one transaction as well. Nothing on the read path writes.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ from sodamem.store import codec
 from sodamem.text import digest
 from sodamem.types import Edge, Entity, Extraction, FactEvent, History, MessagePiece, Session, Turn
 
-FORMAT = 1
+FORMAT = 2
 
 _SCHEMA = """
 CREATE TABLE meta(key TEXT PRIMARY KEY, value TEXT NOT NULL) WITHOUT ROWID;
@@ -34,6 +34,7 @@ CREATE TABLE pieces(id TEXT PRIMARY KEY, turn TEXT NOT NULL REFERENCES turns(id)
   end INTEGER NOT NULL, text TEXT NOT NULL) WITHOUT ROWID;
 CREATE TABLE facts(id TEXT PRIMARY KEY, session TEXT NOT NULL REFERENCES sessions(id),
   extracted TEXT NOT NULL, current TEXT NOT NULL) WITHOUT ROWID;
+CREATE TABLE profiles(id TEXT PRIMARY KEY, payload TEXT NOT NULL) WITHOUT ROWID;
 CREATE TABLE entities(id TEXT NOT NULL, session TEXT NOT NULL REFERENCES sessions(id), payload TEXT NOT NULL,
   PRIMARY KEY(id, session)) WITHOUT ROWID;
 CREATE TABLE edges(source TEXT NOT NULL, target TEXT NOT NULL, kind TEXT NOT NULL, label TEXT NOT NULL,
@@ -59,7 +60,7 @@ class SqliteStore:
     @contextmanager
     def open(self, history: History, settings: Mapping[str, object], default: Path) -> Iterator[Store]:
         """The store of `history`; `default` is the parent folder used when no folder is named."""
-        folder = Path(self.folder).absolute() if self.folder else default / digest(settings)[:16]
+        folder = Path(self.folder).absolute() if self.folder else default / digest(FORMAT, settings)[:16]
         store = Store(folder / f"{digest(history.id)[:24]}.sqlite", history.id, settings, frozen=self.frozen)
         try:
             yield store
@@ -157,10 +158,18 @@ class Store:
             )
             self._set(complete="", fingerprint="")
 
-    def finish(self, facts: Sequence[FactEvent], edges: Iterable[Edge]) -> str:
-        """Write the current view of all facts and every edge, seal the store, and return its fingerprint."""
+    def finish(self, facts: Sequence[FactEvent], edges: Iterable[Edge], profiles: Sequence[FactEvent] = ()) -> str:
+        """Write the current view of all facts, every edge and profile, seal the store, and return its fingerprint.
+
+        A profile that was there before keeps the DERIVED_FROM edges it was written with: what it cites cannot change.
+        """
         with self._transaction():
-            self._db.execute("DELETE FROM edges")
+            self._check_profiles(profiles)
+            self._db.execute("DELETE FROM profiles")
+            self._db.executemany("INSERT INTO profiles VALUES(?,?)", [(it.id, codec.dump(it)) for it in profiles])
+            self._db.execute(
+                "DELETE FROM edges WHERE kind <> 'DERIVED_FROM' OR source NOT IN (SELECT id FROM profiles)"
+            )
             known = {str(row[0]) for row in self._rows("SELECT id FROM facts")}
             if known != (given := {fact.id for fact in facts}):
                 raise StoreError(f"store {self.path} must finish the facts it holds, got {len(known ^ given)} others")
@@ -169,11 +178,19 @@ class Store:
             )
             rows = {(e.source, e.target, e.kind, e.label): e.weight for e in edges}
             self._db.executemany(
-                "INSERT INTO edges VALUES(?,?,?,?,?)", [(*key, weight) for key, weight in rows.items()]
+                "INSERT OR REPLACE INTO edges VALUES(?,?,?,?,?)", [(*key, weight) for key, weight in rows.items()]
             )
             fingerprint = self._fingerprint()
             self._set(complete="yes", fingerprint=fingerprint)
         return fingerprint
+
+    def _check_profiles(self, profiles: Sequence[FactEvent]) -> None:
+        held = {str(row[0]) for row in self._rows("SELECT id FROM pieces")} if profiles else set()
+        for profile in profiles:
+            if not held.issuperset(piece.id for piece in profile.pieces):
+                raise ProvenanceError(
+                    f"profile {profile.id} must cite pieces of {self.path}, got others. Mend maintenance"
+                )
 
     def _set(self, **values: str) -> None:
         self._db.executemany("UPDATE meta SET value=? WHERE key=?", [(value, key) for key, value in values.items()])
@@ -223,6 +240,11 @@ class Store:
         facts = [codec.fact(row[0]) for row in self._rows(f"SELECT {column} FROM facts")]
         return sorted(facts, key=lambda fact: (fact.order, fact.id))
 
+    def profiles(self) -> list[FactEvent]:
+        """What maintenance made of the facts, current and closed, in the order of the words last cited."""
+        profiles = [codec.fact(row[0]) for row in self._rows("SELECT payload FROM profiles")]
+        return sorted(profiles, key=lambda profile: (profile.order, profile.id))
+
     def entities(self) -> list[Entity]:
         merged: dict[str, Entity] = {}
         for (payload,) in self._rows("SELECT payload FROM entities ORDER BY id, session"):
@@ -237,7 +259,7 @@ class Store:
 
     def counts(self) -> dict[str, int]:
         """Rows of every table, and candidates rejected at ingest by reason (`rejected/<reason>`)."""
-        tables = ("sessions", "turns", "pieces", "facts", "entities", "edges")
+        tables = ("sessions", "turns", "pieces", "facts", "profiles", "entities", "edges")
         counts = {table: int(self._rows(f"SELECT count(*) FROM {table}")[0][0]) for table in tables}
         for (payload,) in self._rows("SELECT rejected FROM sessions ORDER BY id"):
             for reason, count in json.loads(payload).items():
@@ -250,6 +272,7 @@ class Store:
             "SELECT id, session, idx, role, speaker, at, text, caption FROM turns ORDER BY id",
             "SELECT id, text FROM pieces ORDER BY id",
             "SELECT id, current FROM facts ORDER BY id",
+            "SELECT id, payload FROM profiles ORDER BY id",
             "SELECT id, payload FROM entities ORDER BY id, session",
             "SELECT source, target, kind, label, weight FROM edges ORDER BY 1, 2, 3, 4",
         ):

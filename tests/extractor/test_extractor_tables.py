@@ -12,8 +12,8 @@ from sodamem.extractor.lexicon import load
 from sodamem.types import KINDS, MODALITIES
 
 TABLES = sorted((Path(lexicon_module.__file__).parent / "tables").glob("*.yaml"))
-PLACES = {"object", "complement", "quantity"}
-SWITCHES = {"many", "quantity", "name", "or_name", "modified", "passive", "negated", "change", "ends"}
+PLACES = {"object", "complement", "quantity", "none"}
+SWITCHES = {"many", "quantity", "name", "or_name", "modified", "passive", "negated", "change", "ends", "near"}
 
 
 def leaves(node, path=()):

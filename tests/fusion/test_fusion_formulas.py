@@ -187,17 +187,17 @@ def test_a_derived_hit_gets_a_share_of_its_head_and_the_best_award_counts(fuse, 
 )
 def test_normalisers(how, expected):
     # z of 4, 3, 2: mean 3, variance 2/3
-    assert normalised(np.array([4.0, 3.0, 2.0]), how).tolist() == pytest.approx(expected)
+    assert normalised(np.array([4.0, 3.0, 2.0]), np.zeros(len([4.0, 3.0, 2.0]), dtype=int), how).tolist() == pytest.approx(expected)
 
 
 @pytest.mark.parametrize(("how", "expected"), [("max", 1), ("minmax", 1), ("z", 0)])
 def test_equal_scores_are_not_divided_by_nothing(how, expected):
-    assert normalised(np.array([3.0, 3.0]), how).tolist() == [expected, expected]
-    assert normalised(np.zeros(0), how).tolist() == []
+    assert normalised(np.array([3.0, 3.0]), np.zeros(len([3.0, 3.0]), dtype=int), how).tolist() == [expected, expected]
+    assert normalised(np.zeros(0), np.zeros(0, dtype=int), how).tolist() == []
 
 
 def test_a_tunnel_without_a_weight_is_refused_by_name(fuse, hits):
-    with pytest.raises(ConfigError, match=r"fusion\.weights must name every tunnel, got none for graph\. Set fusion"):
+    with pytest.raises(ConfigError, match=r"fusion\.weights must name every tunnel, got none for graph\. Set \+fusion"):
         fuse(weighted(), {"graph": hits((A, 1, True, 1)), "bm25": hits()})
 
 

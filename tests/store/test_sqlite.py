@@ -94,7 +94,7 @@ def test_everything_comes_back_as_it_was_told(opened, history, extract):
     assert [piece.id for piece in store.pieces()][:2] == ["a:0#0-1", "a:0#0-19"]
     assert store.entities() == [Entity(id="person:ann", type="person", surfaces=("Ann", "Ann a", "Ann b", "Ann c"))]
     assert store.counts() == {
-        "sessions": 3, "turns": 5, "pieces": 10, "facts": 5, "entities": 3, "edges": 4, "rejected/not_quoted": 3,
+        "sessions": 3, "turns": 5, "pieces": 10, "facts": 5, "profiles": 0, "entities": 3, "edges": 4, "rejected/not_quoted": 3,
     }  # fmt: skip
 
 

@@ -1,0 +1,268 @@
+"""A run on disk as it happens: every attempt at a model call, and one final row for each question and repeat.
+
+One SQLite file a run. Each row is committed before the next thing is done, so a killed run loses at most what was under
+way; keys make a second row for the same thing impossible; a run goes on only with the settings it was begun with.
+"""
+
+from __future__ import annotations
+
+import json
+import sqlite3
+import threading
+import time
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import closing, contextmanager
+from contextvars import ContextVar
+from dataclasses import dataclass, fields
+from pathlib import Path
+from typing import Any, Literal, get_args
+
+from filelock import FileLock, Timeout
+
+from sodamem import sqlite_file
+from sodamem.errors import ConfigError, ModelError, StoreError
+from sodamem.protocols import Chat
+from sodamem.text import digest
+from sodamem.types import ChatReply, ChatRequest, Usage
+
+Final = Literal["ok", "failed", "unjudged"]
+VERSION = 1
+WHAT = "ledger"
+# A sitting is one process at the run; its attempts are numbered, so that no attempt can be there twice.
+TABLES = """
+CREATE TABLE phases (phase TEXT PRIMARY KEY, settings TEXT NOT NULL) WITHOUT ROWID;
+CREATE TABLE sittings (sitting INTEGER PRIMARY KEY);
+CREATE TABLE results (
+    question_id TEXT NOT NULL, repeat INTEGER NOT NULL, reason TEXT NOT NULL, payload TEXT NOT NULL,
+    status TEXT NOT NULL CHECK (status IN ('ok', 'failed', 'unjudged')), PRIMARY KEY (question_id, repeat)
+) WITHOUT ROWID;
+CREATE TABLE attempts (
+    sitting INTEGER NOT NULL, number INTEGER NOT NULL, owner TEXT NOT NULL, repeat INTEGER NOT NULL,
+    request TEXT NOT NULL, outcome TEXT NOT NULL, ended REAL NOT NULL,
+    phase TEXT NOT NULL, model TEXT NOT NULL, prompt INTEGER NOT NULL, cached INTEGER, completion INTEGER NOT NULL,
+    reasoning INTEGER, seconds REAL NOT NULL, cache_hit INTEGER NOT NULL, PRIMARY KEY (sitting, number)
+) WITHOUT ROWID
+"""
+_FINISH = """
+INSERT INTO results (question_id, repeat, status, reason, payload) VALUES (?, ?, ?, ?, ?)
+ON CONFLICT (question_id, repeat) DO UPDATE SET status = excluded.status, reason = excluded.reason,
+payload = excluded.payload WHERE results.status != 'ok'
+"""
+_USAGE = tuple(field.name for field in fields(Usage))
+_ATTEMPT = ("sitting", "number", "owner", "repeat", "request", "outcome", "ended", *_USAGE)
+_scope: ContextVar[tuple[str, int]] = ContextVar("scope", default=("", 0))
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Row:
+    """The final row of a question: what came of it, why if it is not ok, and what the run needs of it again."""
+
+    question_id: str
+    repeat: int
+    status: Final
+    reason: str
+    payload: Any
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Attempt:
+    """One attempt at a model call. `owner` is a question's id, or what else the call was made for.
+
+    request: hash of the logical call that it belongs to · outcome: ok, truncated, retried or the reason of a failure ·
+    ended: seconds on a clock that only its sitting shares.
+    """
+
+    sitting: int
+    owner: str
+    repeat: int
+    request: str
+    outcome: str
+    ended: float
+    usage: Usage
+
+
+class Ledger:
+    """An open ledger; usable from any thread, by one process at a time.
+
+    settings: phase -> what decides its results. Raises ConfigError with the differences when the file was begun with
+    others, StoreError when it is damaged or in use.
+    """
+
+    def __init__(self, path: str | Path, settings: Mapping[str, Mapping[str, object]]) -> None:
+        self.path = Path(path).absolute()
+        self.path.parent.mkdir(parents=True, exist_ok=True)
+        self._owner = FileLock(f"{self.path}.open")  # the system lets go of it when the process dies
+        try:
+            self._owner.acquire(timeout=0)
+        except Timeout:
+            raise StoreError(f"ledger {self.path} must be used by one run at a time, and another has it open") from None
+        self._lock = threading.Lock()
+        try:
+            self._db = sqlite_file.connect(self.path, WHAT, VERSION, TABLES)
+            with self._writing() as db:
+                self._compare(settings)
+                self.sitting: int = db.execute("INSERT INTO sittings DEFAULT VALUES RETURNING sitting").fetchone()[0]
+        except BaseException:
+            self.close()
+            raise
+        self._number = 0
+
+    def close(self) -> None:
+        if "_db" in self.__dict__:
+            self._db.close()
+        self._owner.release()
+
+    def __enter__(self) -> Ledger:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()
+
+    # --- questions ----------------------------------------------------------------------------------------------
+
+    def done(self, question_id: str, repeat: int = 0) -> bool:
+        """Whether nothing is left to do: failed and unjudged questions are done again."""
+        found = self.result(question_id, repeat)
+        return found is not None and found.status == "ok"
+
+    def result(self, question_id: str, repeat: int = 0) -> Row | None:
+        """The final row as it stands, None before there is one."""
+        rows = self._rows("WHERE question_id = ? AND repeat = ?", (question_id, repeat))
+        return rows[0] if rows else None
+
+    def finish(self, question_id: str, repeat: int, status: Final, payload: object, reason: str = "") -> None:
+        """Write the final row, in place of one that was not ok. Raises StoreError where an ok one stands."""
+        if status not in get_args(Final):
+            raise StoreError(f"status must be one of {', '.join(get_args(Final))}, got {status}")
+        row = (question_id, repeat, status, reason, json.dumps(payload))
+        with self._writing() as db:
+            changed = db.execute(_FINISH, row).rowcount
+            if not changed:
+                raise StoreError(f"question {question_id}, repeat {repeat}, must be finished once, and is already ok")
+
+    def results(self) -> list[Row]:
+        """All final rows, by question id and repeat."""
+        return self._rows()
+
+    def counts(self) -> dict[str, int]:
+        """Final rows by status, and attempts: how far a run has come."""
+        with self._lock, sqlite_file.faults(self.path, WHAT):
+            return _counts(self._db)
+
+    # --- attempts -----------------------------------------------------------------------------------------------
+
+    @contextmanager
+    def scope(self, owner: str, repeat: int = 0) -> Iterator[None]:
+        """Calls made by this thread inside belong to this question (or to what else `owner` names)."""
+        before = _scope.set((owner, repeat))
+        try:
+            yield
+        finally:
+            _scope.reset(before)
+
+    def watch(self, chat: Chat) -> Chat:
+        """The chat, with every attempt written down before its reply is handed on."""
+        return _Watched(chat=chat, ledger=self)
+
+    def record_attempt(self, usage: Usage, outcome: str = "ok", request: str = "") -> None:
+        """One attempt that has just ended, for the question whose scope this is."""
+        self.record((usage,), outcome, request)
+
+    def record(self, usages: Sequence[Usage], outcome: str, request: str) -> None:
+        """The attempts of one logical call that has just ended: all but the last were followed by another."""
+        owner, repeat = _scope.get()
+        left, now = sum(usage.seconds for usage in usages), time.perf_counter()
+        with self._writing() as db:
+            for place, usage in enumerate(usages):
+                left -= usage.seconds
+                self._number += 1
+                state = outcome if place == len(usages) - 1 else "retried"
+                values = (getattr(usage, name) for name in _USAGE)
+                row = (self.sitting, self._number, owner, repeat, request, state, now - left, *values)
+                marks = ", ".join("?" * len(row))
+                db.execute(f"INSERT INTO attempts ({', '.join(_ATTEMPT)}) VALUES ({marks})", row)
+
+    def attempts(self) -> list[Attempt]:
+        """Every attempt of every sitting, in the order in which they ended."""
+        names = ("sitting", "owner", "repeat", "request", "outcome", "ended", *_USAGE)
+        rows = self._select(f"SELECT {', '.join(names)} FROM attempts ORDER BY sitting, number")
+        found = []
+        for row in rows:
+            given = dict(zip(names, row, strict=True))
+            usage = Usage(**{name: given.pop(name) for name in _USAGE} | {"cache_hit": bool(row[-1])})
+            found.append(Attempt(**given, usage=usage))
+        return found
+
+    # --- the file -----------------------------------------------------------------------------------------------
+
+    def _compare(self, settings: Mapping[str, Mapping[str, object]]) -> None:
+        """Note the settings of a new run; refuse others for one that was begun."""
+        given = {phase: json.dumps(value, sort_keys=True) for phase, value in settings.items()}
+        known = dict(self._db.execute("SELECT phase, settings FROM phases").fetchall())
+        if not known:
+            self._db.executemany("INSERT INTO phases VALUES (?, ?)", given.items())
+        elif changes := list(_changes(_parsed(known), _parsed(given))):
+            raise ConfigError(
+                f"run {self.path.parent} must go on with the settings it was begun with; changed: "
+                f"{'; '.join(changes[:8])}. Put them back, or start a new run"
+            )
+
+    def _rows(self, where: str = "", given: Sequence[object] = ()) -> list[Row]:
+        names = tuple(field.name for field in fields(Row))
+        rows = self._select(f"SELECT {', '.join(names)} FROM results {where} ORDER BY question_id, repeat", given)
+        return [Row(**dict(zip(names, row, strict=True)) | {"payload": json.loads(row[-1])}) for row in rows]
+
+    def _select(self, query: str, given: Sequence[object] = ()) -> list[Any]:
+        with self._lock, sqlite_file.faults(self.path, WHAT):
+            return self._db.execute(query, tuple(given)).fetchall()
+
+    @contextmanager
+    def _writing(self) -> Iterator[Any]:
+        with self._lock, sqlite_file.faults(self.path, WHAT), sqlite_file.transaction(self._db) as db:
+            yield db
+
+
+@dataclass(frozen=True, kw_only=True)
+class _Watched(Chat):
+    chat: Chat
+    ledger: Ledger
+
+    @property
+    def digest(self) -> str:
+        return self.chat.digest
+
+    def ask(self, request: ChatRequest) -> ChatReply:
+        name = digest(self.digest, repr(request))[:16]
+        try:
+            reply = self.chat.ask(request)
+        except ModelError as error:
+            self.ledger.record(error.usage, error.reason, name)
+            raise
+        self.ledger.record(reply.usage, "truncated" if reply.truncated else "ok", name)
+        return reply
+
+
+def progress(path: str | Path) -> dict[str, int]:
+    """Counts of a ledger that may be in use by a run. Raises StoreError when there is none."""
+    path = Path(path).absolute()
+    with sqlite_file.faults(path, WHAT), closing(sqlite3.connect(f"{path.as_uri()}?mode=ro", uri=True)) as db:
+        return _counts(db)
+
+
+def _counts(db: sqlite3.Connection) -> dict[str, int]:
+    found = dict(db.execute("SELECT status, COUNT(*) FROM results GROUP BY status").fetchall())
+    attempts: int = db.execute("SELECT COUNT(*) FROM attempts").fetchone()[0]
+    return {**{status: found.get(status, 0) for status in get_args(Final)}, "attempts": attempts}
+
+
+def _parsed(settings: Mapping[str, str]) -> dict[str, object]:
+    return {phase: json.loads(value) for phase, value in settings.items()}
+
+
+def _changes(before: object, after: object, path: str = "") -> Iterator[str]:
+    """Where two plain values differ, as `path: before -> after`."""
+    if isinstance(before, Mapping) and isinstance(after, Mapping):
+        for key in sorted({*before, *after}):
+            yield from _changes(before.get(key, "(absent)"), after.get(key, "(absent)"), f"{path}.{key}".lstrip("."))
+    elif before != after:
+        yield f"{path}: {json.dumps(before)} -> {json.dumps(after)}"
