@@ -85,8 +85,18 @@ def rows(mean: float, found: Sequence[Comparison]) -> list[dict[str, str | float
     lines: list[dict[str, str | float | None]] = [{"setting": "baseline", "recall": mean}]
     for one in found:
         estimate = one.difference
-        lines.append({"setting": one.variant, "recall": one.mean, "difference": estimate.mean, "low": estimate.low,
-                      "high": estimate.high, "effect": one.effect, "p": one.p, "p_holm": one.p_holm})
+        lines.append(
+            {
+                "setting": one.variant,
+                "recall": one.mean,
+                "difference": estimate.mean,
+                "low": estimate.low,
+                "high": estimate.high,
+                "effect": one.effect,
+                "p": one.p,
+                "p_holm": one.p_holm,
+            }
+        )
     return lines
 
 

@@ -6,6 +6,7 @@ the object that the name resolves to, since a dotted path can lead out of a trus
 
 from __future__ import annotations
 
+import math
 import types
 import typing
 from collections.abc import Mapping, Sequence
@@ -28,11 +29,15 @@ INGEST = ("extractor", "timeline", "currency", "linker", "maintenance")
 
 def component(cfg: DictConfig, group: str) -> Any:
     """The object that the group's option describes. Raises ConfigError naming the key at fault."""
+    if cfg.get(group) is None:
+        raise ConfigError(f"{group} must be chosen, got none. Choose an option with {group}=…, see sodamem options")
     return build(plain(cfg[group]), group, list(plain(cfg.trusted_targets)))
 
 
 def build(node: Mapping[str, Any], name: str, trusted: Sequence[str] = ()) -> Any:
     """Check targets and types of a plain config node, then instantiate it."""
+    if "_target_" not in node:
+        raise ConfigError(f"{name} must have a _target_, it has values only. Choose its option or drop ~{name}")
     _check(node, name, ("sodamem", *trusted))
     with one_line():
         try:
@@ -40,7 +45,8 @@ def build(node: Mapping[str, Any], name: str, trusted: Sequence[str] = ()) -> An
         except InstantiationException as error:
             if isinstance(error.__cause__, SodamemError):
                 raise error.__cause__ from None
-            raise ConfigError(f"{name} cannot be built: {str(error.__cause__ or error).splitlines()[0]}") from error
+            reason = str(error.__cause__ or error) or type(error.__cause__).__name__
+            raise ConfigError(f"{name} cannot be built: {reason.splitlines()[0]}") from error
 
 
 def pipeline(cfg: DictConfig) -> Pipeline:
@@ -48,7 +54,7 @@ def pipeline(cfg: DictConfig) -> Pipeline:
     parts = {group: component(cfg, group) for group in (*INGEST, "store", "encoder", "fusion", "planner", "reader")}
     tunnels = {
         name: build(node, f"tunnel.{name}", list(plain(cfg.trusted_targets)))
-        for name, node in plain(cfg.tunnel).items()
+        for name, node in (plain(cfg.tunnel) if cfg.get("tunnel") else {}).items()
     }
     if not tunnels:
         raise ConfigError("tunnel must name at least one tunnel, got []. Choose some with tunnel=[bm25,dense]")
@@ -73,6 +79,8 @@ def _check(node: Any, name: str, trusted: tuple[str, ...]) -> None:
     for key, part in node.items():
         _check(part, f"{name}.{key}", trusted)
     if "_target_" in node:
+        if directives := sorted(key for key in node if str(key).startswith("_") and key != "_target_"):
+            raise ConfigError(f"{name}.{directives[0]} must not be used: _target_ is the only directive here")
         target = _resolve(str(node["_target_"]), name, trusted)
         if is_dataclass(target):
             _check_types(target, node, name)
@@ -123,10 +131,10 @@ def _fits(value: Any, hint: Any) -> bool:
         return value is None
     if hint in (int, float):
         number = (int, float) if hint is float else int
-        return isinstance(value, number) and not isinstance(value, bool) and value == value
+        return isinstance(value, number) and not isinstance(value, bool) and not math.isnan(value)
     if hint in (str, bool):
         return isinstance(value, hint)
-    return True
+    return not is_dataclass(hint)  # a part of its own, which only a node with a _target_ describes
 
 
 def _say(hint: Any) -> str:

@@ -7,7 +7,9 @@ import inspect
 import json
 import sys
 import time
+from collections.abc import Sequence
 from datetime import datetime
+from functools import cache
 from typing import Any, NoReturn
 
 from omegaconf import DictConfig
@@ -68,8 +70,9 @@ def _multirun(overrides: list[str], quiet: bool) -> int:
             failures.append(" ".join(str(error).split()))
             print(f"sodamem: {failures[-1]}", file=sys.stderr)
 
-    # Hydra reads the command line itself; a fault that it finds there is composed here first, to be said in one line.
-    config.compose(*(override for override in overrides if "," not in override and "hydra" not in override))
+    # Hydra reads the command line itself; every value is composed here once before, so that a fault is one line.
+    for choices in config.each_value(overrides):
+        config.compose(*choices)
     before = sys.argv
     sys.argv = ["sodamem", "--multirun", *overrides]
     try:
@@ -128,7 +131,8 @@ def ask(arguments: list[str]) -> int:
     for item in pool[:10]:
         shares = ", ".join(f"{tunnel} {mass:.3f}" for tunnel, mass in report.masses(item).items())
         print(
-            f"{item.rank:3}. {item.confidence:.3f} = {shares}\n     {item.turn_ids[0]} {item.at:%Y-%m-%d %H:%M}  {item.text[:120]}"
+            f"{item.rank:3}. {item.confidence:.3f} = {shares}\n"
+            f"     {item.turn_ids[0]} {item.at:%Y-%m-%d %H:%M}  {item.text[:120]}"
         )
     return 0
 
@@ -142,7 +146,7 @@ def check(arguments: list[str]) -> int:
     for group, names in config.options().items():
         for name in names:
             try:
-                _build_option(group, name, given.overrides)
+                _build_option(_compose_option(group, name, given.overrides), group, name)
                 built += 1
             except SodamemError as error:
                 failed.append(f"{group}={name}: {' '.join(str(error).split())}")
@@ -152,13 +156,23 @@ def check(arguments: list[str]) -> int:
     return 1 if failed else 0
 
 
-def _build_option(group: str, name: str, overrides: list[str]) -> Any:
+def _compose_option(group: str, name: str, overrides: Sequence[str] = ()) -> DictConfig:
+    """The configuration with one option chosen, also of a group that the map of the system leaves out by default."""
+    choice = f"tunnel=[{name}]" if group == "tunnel" else f"{'' if group in _mapped() else '+'}{group}={name}"
+    return config.compose(*overrides, choice)
+
+
+def _build_option(cfg: DictConfig, group: str, name: str) -> Any:
     if group == "experiment":
-        return build.pipeline(config.compose(*overrides, f"experiment={name}"))
+        return build.pipeline(cfg)
     if group == "tunnel":
-        cfg = config.compose(*overrides, f"tunnel=[{name}]")
         return build.build(config.plain(cfg.tunnel[name]), f"tunnel.{name}", list(config.plain(cfg.trusted_targets)))
-    return build.component(config.compose(*overrides, f"{group}={name}"), group)
+    return build.component(cfg, group)
+
+
+@cache
+def _mapped() -> frozenset[str]:
+    return frozenset(map(str, config.compose())) | {"tunnel", "experiment"}
 
 
 def show(arguments: list[str]) -> int:
@@ -172,12 +186,12 @@ def show(arguments: list[str]) -> int:
         raise ConfigError(f"group must be one of {', '.join(known)}, got {group!r}")
     if name not in known[group]:
         raise ConfigError(f"{group} must be one of {', '.join(known[group])}, got {name!r}")
-    cfg = config.compose(f"tunnel=[{name}]" if group == "tunnel" else f"{group}={name}")
+    cfg = _compose_option(group, name)
     if group == "experiment":
         print(config.unresolved(cfg), end="")
         return 0
     print(config.unresolved(cfg.tunnel[name] if group == "tunnel" else cfg[group]), end="")
-    part = _build_option(group, name, [])
+    part = _build_option(cfg, group, name)
     module = inspect.getmodule(type(part))
     print(f"\nclass  {type(part).__module__}.{type(part).__qualname__}")
     print(f"file   {inspect.getsourcefile(type(part))}\n")

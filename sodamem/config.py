@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-import os
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from importlib import resources
 from pathlib import Path
@@ -13,7 +12,8 @@ from typing import Any
 from hydra import compose as hydra_compose
 from hydra import initialize_config_module
 from hydra.core.global_hydra import GlobalHydra
-from hydra.errors import HydraException
+from hydra.core.override_parser.overrides_parser import OverridesParser
+from hydra.errors import HydraException, MissingConfigException, OverrideParseException
 from omegaconf import DictConfig, OmegaConf
 from omegaconf.errors import OmegaConfBaseException
 
@@ -29,6 +29,10 @@ def compose(*overrides: str) -> DictConfig:
 
     Raises ConfigError in one line for an unknown option, key or syntax. Paths in it are absolute.
     """
+    for override in overrides:
+        group, _, value = override.partition("=")
+        if value == "null" and group in (known := options()):
+            raise ConfigError(f"{group} must be one of {', '.join(known[group])}, got null")
     with one_line():
         # A notebook or a test may have Hydra initialised already; composing must not disturb it.
         outer = GlobalHydra.instance().hydra
@@ -41,11 +45,26 @@ def compose(*overrides: str) -> DictConfig:
         return absolute(cfg)
 
 
+def each_value(overrides: Sequence[str]) -> Iterator[list[str]]:
+    """Overrides of a multirun as those of single runs, so that every value of every sweep occurs in one of them."""
+    with one_line():
+        parsed = OverridesParser.create().parse_overrides(list(overrides))
+        values = [
+            [f"{one.get_key_element()}={value}" for value in one.sweep_string_iterator()]
+            if one.is_sweep_override()
+            else [str(one.input_line)]
+            for one in parsed
+            if not str(one.key_or_group).startswith("hydra")
+        ]
+    for number in range(max(map(len, values), default=1)):
+        yield [choices[number % len(choices)] for choices in values]
+
+
 def absolute(cfg: DictConfig) -> DictConfig:
     """Make the folder of runs absolute, once, before anything depends on the working directory."""
     with one_line():
         OmegaConf.set_readonly(cfg, False)
-        cfg.runs = str(Path(os.path.expanduser(cfg.runs)).absolute())
+        cfg.runs = str(Path(cfg.runs).expanduser().absolute())
     return cfg
 
 
@@ -85,11 +104,20 @@ def one_line() -> Iterator[None]:
     """Turn what Hydra and OmegaConf raise into a ConfigError whose message is one line."""
     try:
         yield
+    except MissingConfigException as error:
+        group, _, name = str(error.missing_cfg_file).rpartition("/")
+        known = options().get(group)
+        choice = f"{group} must be one of {', '.join(known)}, got {name!r}" if known else str(error).splitlines()[0]
+        raise ConfigError(choice) from error
+    except OverrideParseException as error:
+        raise ConfigError(
+            f"override must be in Hydra's grammar, got {error.override!r}. Quote values with special signs: key='value'"
+        ) from error
     except (HydraException, OmegaConfBaseException, ValueError) as error:  # Hydra raises ValueError for some overrides
-        # Hydra's reason may stand in the cause; the lines after the first name the available options.
+        # Hydra's reason may stand in the cause.
         cause = error.__cause__ if isinstance(error.__cause__, OmegaConfBaseException) else error
         text = str(error) if str(error) else str(cause)
         if cause is not error and str(cause) not in text:
             text = f"{text}. {cause}"
-        text = re.sub(r"\n?(?:full_key|object_type|Set the env variable|In '[^']*': )[^\n]*", "", text)
+        text = re.sub(r"\n?(?:full_key|object_type|Set the env variable)[^\n]*|In '[^']*': ", "", text)
         raise ConfigError(re.sub(r"\s*\n\s*", " ", text.strip()).replace("\t", "")) from error

@@ -5,6 +5,7 @@ from __future__ import annotations
 import contextlib
 import json
 import os
+import shutil
 import sys
 import time
 from collections.abc import Iterator, Mapping
@@ -17,12 +18,13 @@ from omegaconf import DictConfig
 from tqdm import tqdm
 
 from sodamem import build, config, report
-from sodamem.errors import StoreError
+from sodamem.errors import ConfigError, SodamemError, StoreError
 from sodamem.evaluate import Report, Result, evaluate
-from sodamem.pipeline import Memory
-from sodamem.protocols import Corpus
+from sodamem.pipeline import Memory, Pipeline
+from sodamem.protocols import Corpus, Judge
 
 _SHOW = 2  # worked questions
+_PARTIAL = "questions.jsonl.partial"
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -41,30 +43,61 @@ def run(cfg: DictConfig, *, quiet: bool = False) -> Outcome:
     The folder holds questions.jsonl, metrics.json, data.json and config.yaml; results appear under a `.partial` name
     until the run is complete.
     """
-    pipeline = build.pipeline(cfg)
-    judge = build.component(cfg, "judge")
-    tracker = build.component(cfg, "tracker")
-    corpus = build.component(cfg, "dataset").open()
+    parts = _Parts(
+        pipeline=build.pipeline(cfg),
+        judge=build.component(cfg, "judge"),
+        tracker=build.component(cfg, "tracker"),
+        corpus=build.component(cfg, "dataset").open(),
+        awards_top=_awards_top(cfg),
+    )
     folder = fresh(Path(cfg.runs), str(cfg.name))
+    try:
+        return _record(cfg, parts, folder, quiet)
+    except SodamemError:
+        partial = folder / _PARTIAL
+        if not partial.exists() or not partial.stat().st_size:  # refused before the first result: nothing is left
+            shutil.rmtree(folder)
+        raise
+
+
+@dataclass(frozen=True, kw_only=True)
+class _Parts:
+    """What one configuration describes, built and checked."""
+
+    pipeline: Pipeline
+    judge: Judge
+    tracker: Any
+    corpus: Corpus
+    awards_top: int
+
+
+def _record(cfg: DictConfig, parts: _Parts, folder: Path, quiet: bool) -> Outcome:
+    corpus, params = parts.corpus, config.flat(config.plain(cfg))
     (folder / "config.yaml").write_text(config.unresolved(cfg), encoding="utf-8")
     started = time.perf_counter()
-    with tracker.run(name=folder.name, params=config.flat(config.plain(cfg)), tags={"folder": str(folder)}) as tracked:
+    with parts.tracker.run(name=folder.name, params=params, tags={"folder": str(folder)}) as tracked:
         tracked.dataset(corpus.name, corpus.sha256, str(config.plain(cfg.dataset).get("path") or corpus.name))
-        with _results(folder, int(cfg.output.awards_top)) as (sink, examples):
-            with _bars(corpus, quiet) as (opened, step):
+        with _results(folder, parts.awards_top) as (sink, examples), _bars(corpus, quiet) as (opened, step):
 
-                def each(result: Result) -> None:
-                    sink(result)
-                    step(result)
+            def each(result: Result) -> None:
+                sink(result)
+                step(result)
 
-                found = evaluate(pipeline, corpus, judge, each, opened)
+            found = evaluate(parts.pipeline, corpus, parts.judge, each, opened)
         _write(folder / "data.json", data(corpus, found))
         metrics = {**found.metrics, "seconds/total": time.perf_counter() - started}
         _write(folder / "metrics.json", metrics)
         tracked.metrics(metrics)
         for name in ("config.yaml", "questions.jsonl", "data.json", "metrics.json"):
             tracked.artifact(folder / name)
-    return Outcome(folder=folder, report=found, examples=tuple(examples), judge=judge.name)
+    return Outcome(folder=folder, report=found, examples=tuple(examples), judge=parts.judge.name)
+
+
+def _awards_top(cfg: DictConfig) -> int:
+    top = cfg.output.awards_top
+    if not isinstance(top, int) or isinstance(top, bool) or top < 0:
+        raise ConfigError(f"output.awards_top must be a whole number >= 0, got {top!r}")
+    return top
 
 
 def data(corpus: Corpus, found: Report) -> dict[str, Any]:
@@ -83,6 +116,8 @@ def data(corpus: Corpus, found: Report) -> dict[str, Any]:
 
 def fresh(runs: Path, name: str) -> Path:
     """A new folder for one run; two that start together never share it."""
+    if not name or set(name) & set("/\\\0"):
+        raise ConfigError(f"name must be part of a folder's name, got {name!r}. Leave out / and \\")
     stamp = datetime.now().strftime("%Y-%m-%d_%H-%M-%S")  # for people; nothing reads it back
     try:
         runs.mkdir(parents=True, exist_ok=True)
@@ -102,7 +137,7 @@ def fresh(runs: Path, name: str) -> Path:
 def _results(folder: Path, awards_top: int) -> Iterator[tuple[Any, list[Result]]]:
     """A sink for results; the file gets its name only when all of them are in it."""
     examples: list[Result] = []
-    partial = folder / "questions.jsonl.partial"
+    partial = folder / _PARTIAL
     with partial.open("w", encoding="utf-8", newline="\n") as stream:
 
         def sink(result: Result) -> None:

@@ -153,7 +153,7 @@ def _dead(log: Path, how: str) -> ServiceError:
 def _refuse_taken(base_url: str) -> None:
     """What already listens there would answer in the place of the server that is being started."""
     url = urlsplit(base_url)
-    address = (str(url.hostname), url.port or 8000)
+    address = (str(url.hostname), url.port or 80)
     with contextlib.suppress(OSError), socket.create_connection(address, timeout=2):
         raise ServiceError(f"base_url must be free to serve at, and something answers at {base_url}. Stop it")
 

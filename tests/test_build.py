@@ -1,5 +1,6 @@
 """Building: every option fits its class, nothing foreign is called, a wrong value is named in one line."""
 
+import copy
 import dataclasses
 import sys
 
@@ -8,8 +9,6 @@ import pytest
 from sodamem import build, config
 from sodamem.errors import ConfigError
 from sodamem.pipeline import Pipeline
-
-GROUPS_WITHOUT_A_PART = {"experiment"}
 
 
 def targets(node, path=""):
@@ -22,17 +21,25 @@ def targets(node, path=""):
 
 
 def composed():
-    """Each option of each group, and each experiment as a whole: (label, plain config)."""
-    for group, names in config.options().items():
-        for name in names:
-            if group == "tunnel":
-                yield f"tunnel={name}", {name: config.plain(config.compose(f"tunnel=[{name}]").tunnel[name])}
-            elif group == "experiment":
-                cfg = config.compose(f"experiment={name}")
-                yield f"experiment={name}", {key: config.plain(cfg[key]) for key in cfg if key not in ("hydra", "runs")}
-            else:
-                prefix = "+" if group not in config.compose() else ""
-                yield f"{group}={name}", {group: config.plain(config.compose(f"{prefix}{group}={name}")[group])}
+    """Each option of each group, and each experiment as a whole: (label, plain config). Few composes, many options."""
+    known, default = config.options(), config.compose()
+    experiments, tunnels = known.pop("experiment"), known.pop("tunnel")
+    for number in range(max(map(len, known.values()))):
+        row = {group: names[number] for group, names in known.items() if number < len(names)}
+        choices = (f"{'' if group in default else '+'}{group}={name}" for group, name in row.items())
+        cfg = config.compose(*choices, f"tunnel=[{','.join(tunnels)}]")
+        for group, name in row.items():
+            yield f"{group}={name}", {group: config.plain(cfg[group])}
+    for name in tunnels:
+        yield f"tunnel={name}", {name: config.plain(cfg.tunnel[name])}
+    for name in experiments:
+        cfg = config.compose(f"experiment={name}")
+        yield f"experiment={name}", {key: config.plain(cfg[key]) for key in [*known, "tunnel"] if key in cfg}
+
+
+@pytest.fixture(scope="module")
+def base():
+    return config.plain(config.compose())
 
 
 @pytest.fixture(scope="module")
@@ -120,10 +127,9 @@ def test_a_foreign_target_is_refused(target, trusted):
         {"extra": [{"deep": {"_target_": "os.getcwd"}}]},
     ],
 )
-def test_a_foreign_target_is_refused_however_deep_it_lies(node):
-    base = config.plain(config.compose().fusion)
+def test_a_foreign_target_is_refused_however_deep_it_lies(base, node):
     with pytest.raises(ConfigError, match=r"fusion\..*_target_ must be something of sodamem, got os\.getcwd"):
-        build.build({**base, **node}, "fusion")
+        build.build({**base["fusion"], **node}, "fusion")
 
 
 @pytest.mark.parametrize("target", ["sodamem.fusion.density.NoSuchFusion", "sodamem.no.such.module.X", "sodamem.", "", 5])
@@ -134,11 +140,10 @@ def test_a_target_that_is_not_there_is_refused_by_name(target):
 
 
 @pytest.mark.parametrize("key", ["_args_", "_partial_", "_recursive_", "_convert_", "_other_"])
-def test_hydras_other_directives_are_refused(key):
+def test_hydras_other_directives_are_refused(base, key):
     """_partial_ would give something that is no component; _args_ would go round the check of types."""
-    node = {**config.plain(config.compose("fusion=rrf").fusion), key: True}
-    with pytest.raises(ConfigError, match=rf"fusion\.{key} must be one of"):
-        build.build(node, "fusion")
+    with pytest.raises(ConfigError, match=rf"fusion\.{key} must not be used"):
+        build.build({**base["fusion"], key: True}, "fusion")
 
 
 @pytest.fixture
@@ -181,39 +186,68 @@ def test_trust_in_one_package_is_not_trust_in_what_it_imports_or_in_its_namesake
 
 
 @pytest.mark.parametrize(
-    ("overrides", "said"),
+    ("key", "value", "said"),
     [
-        (("fusion.beta=much",), r"fusion\.beta must be a number, got 'much'"),
-        (("fusion.beta=true",), r"fusion\.beta must be a number, got True"),
-        (("fusion.beta=null",), r"fusion\.beta must be a number, got None"),
-        (("fusion.beta=nan",), r"fusion\.beta must be a number, got nan"),
-        (("fusion.beta=-1",), r"fusion\.beta must be >= 0, got -1"),
-        (("fusion.theta=2",), r"fusion\.theta must be above 0 and at most 1, or null"),
-        (("fusion.theta=high",), r"fusion\.theta must be a number or null, got 'high'"),
-        (("fusion.weights.bm25=big",), r"fusion\.weights must be a mapping to a number"),
-        (("fusion.unit=sesion",), r"fusion\.unit must be one of item, turn, got 'sesion'"),
-        (("+fusion.betta=1",), r"fusion\.betta must be one of .*beta.*Check the spelling"),
-        (("tunnel.bm25.k1=-1",), r"bm25\.k1 must be >= 0, got -1"),
-        (("tunnel.bm25.heads=1.5",), r"tunnel\.bm25\.heads must be a whole number or null, got 1\.5"),
-        (("tunnel.bm25.documents.kinds=turn",), r"tunnel\.bm25\.documents\.kinds must be a list of text, got 'turn'"),
-        (("tunnel.bm25.documents.kinds=[turns]",), r"documents\.kinds must be some of turn, piece, fact"),
-        (("+tunnel.bm25.documents.kind=x",), r"tunnel\.bm25\.documents\.kind must be one of context, kinds, scope"),
-        (("tunnel.bm25.documents=3",), r"tunnel\.bm25\.documents must be"),
-        (("tunnel.bm25.documents._target_=sodamem.planner.none.NoPlanner", "tunnel.bm25.documents={}"), r"documents"),
-        (("tunnel=[]",), r"tunnel must name at least one tunnel, got \[\]\. Choose some with tunnel="),
-        (("~fusion.beta",), r"fusion.*beta"),
-        (("store.folder=''",), r"store\.folder must name a directory or be null"),
-        (("store.frozen=maybe",), r"store\.frozen must be true or false, got 'maybe'"),
-        (("recall.top_k=0",), r"recall\.top_k must be >= 1, got 0"),
-        (("recall.top_k='7'",), r"recall\.top_k must be a whole number, got '7'"),
-        (("extractor.max_facts_per_turn=0",), r"extractor\.max_facts_per_turn must be >= 1, got 0"),
+        ("fusion.beta", "much", r"fusion\.beta must be a number, got 'much'"),
+        ("fusion.beta", True, r"fusion\.beta must be a number, got True"),
+        ("fusion.beta", None, r"fusion\.beta must be a number, got None"),
+        ("fusion.beta", float("nan"), r"fusion\.beta must be a number, got nan"),
+        ("fusion.beta", -1, r"fusion\.beta must be >= 0, got -1"),
+        ("fusion.theta", 2, r"fusion\.theta must be above 0 and at most 1, or null"),
+        ("fusion.theta", "high", r"fusion\.theta must be a number or null, got 'high'"),
+        ("fusion.weights.bm25", "big", r"fusion\.weights must be a mapping to a number"),
+        ("fusion.unit", "sesion", r"fusion\.unit must be one of item, turn, got 'sesion'"),
+        ("fusion.betta", 1, r"fusion\.betta must be one of .*beta.*Check the spelling"),
+        ("tunnel.bm25.k1", -1, r"bm25\.k1 must be >= 0, got -1"),
+        ("tunnel.bm25.heads", 1.5, r"tunnel\.bm25\.heads must be a whole number or null, got 1\.5"),
+        ("tunnel.bm25.documents.kinds", "turn", r"tunnel\.bm25\.documents\.kinds must be a list of text, got 'turn'"),
+        ("tunnel.bm25.documents.kinds", ["turns"], r"documents\.kinds must be some of turn, piece, fact"),
+        ("tunnel.bm25.documents.kind", "x", r"tunnel\.bm25\.documents\.kind must be one of context, kinds, scope"),
+        ("tunnel.bm25.documents", 3, r"tunnel\.bm25\.documents must be Documents, got 3"),
+        ("tunnel.bm25.documents", {"scope": "item"}, r"tunnel\.bm25\.documents must be Documents, got \{"),
+        ("store.folder", "", r"store\.folder must name a directory or be null"),
+        ("store.frozen", "maybe", r"store\.frozen must be true or false, got 'maybe'"),
+        ("recall.top_k", 0, r"recall\.top_k must be >= 1, got 0"),
+        ("recall.top_k", "7", r"recall\.top_k must be a whole number, got '7'"),
+        ("extractor.max_facts_per_turn", 0, r"extractor\.max_facts_per_turn must be >= 1, got 0"),
     ],
 )
-def test_a_wrong_value_is_one_line_that_names_its_key(compose, overrides, said):
+def test_a_wrong_value_is_one_line_that_names_its_key(base, key, value, said):
+    node = root = copy.deepcopy(base)
+    *parents, last = key.split(".")
+    for parent in parents:
+        node = node[parent]
+    node[last] = value
+    name = parents[0] if parents[0] != "tunnel" else "tunnel.bm25"
+    part = root[parents[0]] if parents[0] != "tunnel" else root["tunnel"]["bm25"]
     with pytest.raises(ConfigError, match=said) as caught:
-        build.pipeline(compose(*overrides))
+        build.build(part, name)
     assert "\n" not in str(caught.value)
 
 
-def test_a_whole_number_may_stand_for_a_number(compose):
-    assert build.pipeline(compose("fusion.beta=1", "fusion.theta=1")).fusion.beta == 1
+def test_a_key_that_is_missing_is_named(base):
+    node = {key: value for key, value in base["fusion"].items() if key != "beta"}
+    with pytest.raises(ConfigError, match=r"fusion cannot be built: .*beta"):
+        build.build(node, "fusion")
+
+
+@pytest.mark.parametrize(
+    ("overrides", "said"),
+    [
+        (("tunnel=[]",), r"tunnel must name at least one tunnel, got \[\]\. Choose some with tunnel="),
+        (("~reader",), r"reader must be chosen, got none\. Choose an option with reader="),
+        (("experiment=paper", "tunnel=[dense]"), r"tunnel\.\w+ must have a _target_, .* or drop ~tunnel\."),
+    ],
+)
+def test_a_part_that_was_not_chosen_is_named(compose, overrides, said):
+    with pytest.raises(ConfigError, match=said):
+        build.pipeline(compose(*overrides))
+
+
+def test_a_published_system_can_be_tried_with_fewer_tunnels(compose):
+    built = build.pipeline(compose("experiment=paper", "tunnel=[dense]", "~tunnel.graph", "~tunnel.bm25", "tunnel.dense.heads=3"))
+    assert list(built.tunnels) == ["dense"] and built.tunnels["dense"].heads == 3
+
+
+def test_a_whole_number_may_stand_for_a_number(base):
+    assert build.build({**base["fusion"], "beta": 1, "theta": 1}, "fusion").beta == 1

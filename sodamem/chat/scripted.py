@@ -35,6 +35,8 @@ class ScriptedChat(ServedChat):
     rules: Sequence[Mapping[str, object]]
 
     def __post_init__(self) -> None:
+        if not self.model:
+            raise ConfigError("model must have a name, got nothing")
         for place, rule in enumerate(self.rules):
             if strange := sorted(set(rule) - KEYS):
                 raise ConfigError(f"rules[{place}].{strange[0]} must be one of {', '.join(sorted(KEYS))}")

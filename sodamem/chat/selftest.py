@@ -76,8 +76,8 @@ def self_test(chat: ServedChat, *, times: int = 8, max_tokens: int = 512) -> Sel
 
 def _probe(chat: ServedChat, request: ChatRequest) -> ChatReply:
     """A reply whose shape the server enforced: right at the first attempt, with nothing around it."""
-    what = "schema" if request.schema is not None else "choices"
-    how = f"the server must enforce a {what}, and did not. Look at dialect, and at its version"
+    what = "a schema" if request.schema is not None else "choices"
+    how = f"the server must enforce {what}, and did not. Look at dialect, and at its version"
     try:
         reply = chat.ask(request)
     except ModelError as error:

@@ -53,7 +53,7 @@ class VllmServer:
         """The command line that serves the weights under `name` at `base_url`, with `context` tokens."""
         url = urlsplit(base_url)
         words = ["vllm", "serve", self.weights, "--served-model-name", name]
-        words += ["--host", str(url.hostname), "--port", str(url.port or 8000), "--max-model-len", str(context)]
+        words += ["--host", str(url.hostname), "--port", str(url.port or 80), "--max-model-len", str(context)]
         words += ["--dtype", self.dtype, "--seed", str(self.seed), "--tensor-parallel-size", str(self.gpus)]
         if self.revision is not None:
             words += ["--revision", self.revision]

@@ -14,7 +14,8 @@ from sodamem.currency.values import Value
 from sodamem.currency.view import effective
 from sodamem.types import Edge, FactEvent, MessagePiece, Status
 
-MARKS = frozenset({"possible_conflict", "duplicate"})  # the flags that currency owns
+# The flags that currency owns. The inferred ones say that a bound of validity is another fact's, not the speaker's.
+MARKS = frozenset({"possible_conflict", "duplicate", "inferred_start", "inferred_end"})
 
 
 @dataclass(kw_only=True, slots=True)
@@ -86,7 +87,7 @@ class Fates:
 
     def begin(self, winner: Claim) -> None:
         """A value that took another's place is known to hold from there on."""
-        if winner.fact.valid_from is None or winner.start < winner.fact.valid_from:
+        if winner.fact.valid_from is None:
             self.since[winner.id] = winner.start
 
     def contradict(self, wrong: Claim, right: Claim, reason: str) -> None:
@@ -107,13 +108,16 @@ class Fates:
         return tuple(self._settled(fact) if fact.id in touched else fact for fact in facts), tuple(self.edges)
 
     def _settled(self, fact: FactEvent) -> FactEvent:
+        flags = set(self.flags.get(fact.id, ()))
+        flags |= {"inferred_start"} if fact.id in self.since else set()
+        flags |= {"inferred_end"} if fact.id in self.until and fact.valid_until is None else set()
         new = [piece for piece in self.pieces.get(fact.id, ()) if piece not in fact.pieces]
         return replace(
             fact,
             status=self.status.get(fact.id, fact.status),
             valid_from=self.since.get(fact.id, fact.valid_from),
             valid_until=self.until.get(fact.id, fact.valid_until),
-            flags=fact.flags + tuple(sorted(self.flags.get(fact.id, set()) - set(fact.flags))),
+            flags=(*fact.flags, *sorted(flags - set(fact.flags))),
             pieces=(*fact.pieces, *new),
         )
 
@@ -132,12 +136,12 @@ def _plain(fact: FactEvent, folded: set[MessagePiece]) -> FactEvent:
     shared = len(fact.pieces) > 1 and "duplicate" not in fact.flags and not folded.isdisjoint(fact.pieces)
     if fact.status == "active" and MARKS.isdisjoint(fact.flags) and not shared:
         return fact
-    open_end = fact.status != "active" and "temporary" not in fact.flags
     own = tuple(piece for piece in fact.pieces if piece not in folded) if shared else fact.pieces
     return replace(
         fact,
         status="active",
-        valid_until=None if open_end else fact.valid_until,
+        valid_from=None if "inferred_start" in fact.flags else fact.valid_from,
+        valid_until=None if "inferred_end" in fact.flags else fact.valid_until,
         flags=tuple(flag for flag in fact.flags if flag not in MARKS),
         pieces=own or fact.pieces,
     )

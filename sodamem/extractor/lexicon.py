@@ -19,6 +19,7 @@ from sodamem.types import Kind, Modality
 
 _CLOSED = ("adverbs", "prepositions", "conjunctions", "subordinators", "determiners", "wh", "negations", "not_names")
 _TABLES = Path(__file__).parent / "tables"
+_LOADER = getattr(yaml, "CSafeLoader", yaml.SafeLoader)  # the same language, ten times as fast where libyaml is there
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -168,7 +169,7 @@ def load() -> Lexicon:
 
 def _read(name: str) -> dict[str, Any]:
     with (_TABLES / f"{name}.yaml").open(encoding="utf-8") as file:
-        return cast("dict[str, Any]", yaml.safe_load(file))
+        return cast("dict[str, Any]", yaml.load(file, Loader=_LOADER))
 
 
 def _phrases(listed: list[str]) -> re.Pattern[str]:

@@ -6,7 +6,8 @@ Where the stages of the rule extractor meet; memory spec sections 2 and 3.
 from __future__ import annotations
 
 import re
-from collections import deque
+from bisect import bisect_left, bisect_right
+from collections import defaultdict, deque
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 
@@ -25,7 +26,7 @@ from sodamem.extractor.words import Words, tokenise
 from sodamem.protocols import Timeline
 from sodamem.provenance import piece
 from sodamem.text import digest, normalise
-from sodamem.types import FactEvent, TimeValue, Turn
+from sodamem.types import FactEvent, MessagePiece, TimeValue, Turn
 
 _QUOTED = re.compile(r"“[^”\n]{9,}”|\"[^\"\n]{9,}\"|(?<!\w)['‘][A-Z][^'’\n]{12,}['’](?!\w)")
 
@@ -64,7 +65,8 @@ class TurnReader:
         self.turn, self.speaker, self.set, self._recent = turn, speaker, setting, recent
         self.duplicates = 0
         self._context = Context(speaker, setting.lexicon)
-        self._facts: dict[tuple[object, ...], FactEvent] = {}
+        self._facts: dict[tuple[object, ...], FactEvent] = {}  # what is said -> the fact that says it first
+        self._again: defaultdict[str, list[MessagePiece]] = defaultdict(list)  # fact -> where it is said again
         self._quotes = [match.span() for match in _QUOTED.finditer(turn.text)]
         self._times: tuple[TimeValue, ...] | None = None
 
@@ -86,7 +88,11 @@ class TurnReader:
             found = [(said, match) for said in self._said(sentence, words, clauses) for match in self._matches(said)]
             for said, match in found or self._verbless(sentence, words):
                 self._add(said, match)
-        return list(self._facts.values())
+        return [self._with_all_pieces(fact) for fact in self._facts.values()]
+
+    def _with_all_pieces(self, fact: FactEvent) -> FactEvent:
+        again = self._again.get(fact.id)
+        return replace(fact, pieces=tuple(dict.fromkeys((*fact.pieces, *again)))) if again else fact
 
     # --- clauses ----------------------------------------------------------------------------------------------
 
@@ -101,11 +107,10 @@ class TurnReader:
                 continue
             start = words.start[clause.first] if number else sentence.start
             end = words.end[clause.last - 1]
-            values = tuple(value for value in self._values() if start <= value.start < end)
-            values = values or (shared if clause.inherited else ())
+            values = self._values(start, end) or (shared if clause.inherited else ())
             shared = values
             flags = ("correction",) if corrects and number == 0 else ()
-            if any(a <= words.start[clause.verb.at] < b for a, b in self._quotes):
+            if self._is_quoted(words.start[clause.verb.at]):
                 if clause.kind in ("speaker", "elided") and quoter is None:
                     continue  # words of somebody who is not named
                 subject = Subject(quoter) if quoter and clause.kind in ("speaker", "elided") else subject
@@ -126,10 +131,16 @@ class TurnReader:
                 flags=flags,
             )
 
-    def _values(self) -> tuple[TimeValue, ...]:
+    def _is_quoted(self, place: int) -> bool:
+        nearest = bisect_right(self._quotes, (place, len(self.turn.text))) - 1
+        return nearest >= 0 and place < self._quotes[nearest][1]
+
+    def _values(self, start: int, end: int) -> tuple[TimeValue, ...]:
+        """The time expressions that begin in text[start:end]."""
         if self._times is None:
             self._times = self.set.timeline.read(self.turn.text, self.turn.at)
-        return self._times
+        first, last = (bisect_left(self._times, place, key=lambda value: value.start) for place in (start, end))
+        return self._times[first:last]
 
     def _matches(self, said: Said) -> list[Match]:
         complement, verb = said.complement, said.complement.clause.verb
@@ -144,17 +155,18 @@ class TurnReader:
         return open_match(complement)
 
     def _verbless(self, sentence: Sentence, words: Words) -> list[tuple[Said, Match]]:
-        found = verbless(words, self._values, self.set.lexicon, self.set.known)
+        span = sentence.start, sentence.end
+        found = verbless(words, lambda: self._values(*span), self.set.lexicon, self.set.known)
         if found is None:
             return []
         complement, match = found
         corrects = self.set.lexicon.phrases["corrections"].match(self.turn.text, sentence.start)
         said = Said(
-            span=(sentence.start, sentence.end),
+            span=span,
             complement=complement,
             subject=Subject(self.speaker),
             question="?" in words.low[-3:],
-            values=tuple(v for v in self._values() if sentence.start <= v.start < sentence.end),
+            values=self._values(*span),
             flags=("correction",) if corrects else (),
         )
         return [(said, match)]
@@ -272,13 +284,10 @@ class TurnReader:
         """Gives a fact its id and keeps it; one that the turn has told before only adds its piece."""
         fact = replace(fact, id=_id(fact))
         key = (fact.predicate, fact.subject, _value(fact), fact.polarity, fact.modality, fact.flags, fact.occurred)
-        first = self._facts.get(key)
-        if first is None:
-            self._facts[key] = fact
-        else:
+        first = self._facts.setdefault(key, fact)
+        if first is not fact:
             self.duplicates += 1
-            if fact.pieces[0] not in first.pieces:
-                self._facts[key] = replace(first, pieces=(*first.pieces, *fact.pieces))
+            self._again[first.id].extend(fact.pieces)
         if fact.predicate in self.set.lexicon.predicates and fact.roles and "retraction" not in fact.flags:
             self._recent.append(fact)
 

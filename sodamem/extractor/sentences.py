@@ -6,6 +6,7 @@ Own rules for chat: lines and list items end a sentence; abbreviations, decimals
 from __future__ import annotations
 
 import re
+from bisect import bisect_right
 from dataclasses import dataclass
 
 from sodamem.extractor.lexicon import Lexicon
@@ -29,11 +30,13 @@ class Sentence:
 def split(text: str, lexicon: Lexicon) -> list[Sentence]:
     """The sentences of a text, in order, without the white space and list markers between them."""
     fences = [match.span() for match in lexicon.fence.finditer(text)]
+    ends = [end for _, end in fences]
     found = []
     for line in _LINE.finditer(text):
         marker = _ITEM.match(text, *line.span())
         for start, end in _spans(text, marker.end() if marker else line.start(), line.end(), lexicon):
-            found.append(Sentence(start, end, any(first < end and start < last for first, last in fences)))
+            nearest = bisect_right(ends, start)  # the first fence that ends after the sentence begins
+            found.append(Sentence(start, end, nearest < len(fences) and fences[nearest][0] < end))
     return found
 
 

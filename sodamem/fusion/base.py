@@ -36,10 +36,14 @@ class AwardFusion(Fusion):
     def mass(self, awards: Awards, prepared: Floats) -> Floats:
         """What each award is worth: float64 [n]."""
 
-    def merged(self, awards: Awards, mass: Floats) -> Merged:
-        return merged(awards, awards.total(mass), self.theta, self.beta)
+    def value(self, awards: Awards, mass: Floats) -> Floats:
+        """What each candidate is worth before merging: float64 [m]."""
+        return awards.total(mass)
+
+    def merged(self, awards: Awards, value: Floats) -> Merged:
+        return merged(awards, value, self.theta, self.beta)
 
     def fuse(self, query: Query, hits: Mapping[str, Hits], strengths: Mapping[str, str], snapshot: Snapshot) -> Ranking:
         awards = gather(query, hits, strengths, snapshot, unit=self.unit, theta=self.theta)
         mass = self.mass(awards, self.prepare(awards))
-        return ranking(awards, mass, self.merged(awards, mass))
+        return ranking(awards, mass, self.merged(awards, self.value(awards, mass)))

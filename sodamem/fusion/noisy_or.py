@@ -37,7 +37,9 @@ class NoisyOrFusion(AwardFusion):
     def mass(self, awards: Awards, prepared: Floats) -> Floats:
         return by_kind(awards, ((self.weak_derived, self.weak_direct), (self.strong_derived, self.strong_direct)))
 
-    def merged(self, awards: Awards, mass: Floats) -> Merged:
+    def value(self, awards: Awards, mass: Floats) -> Floats:
         # Doubts multiply: their logarithms add up, over the awards of an item and over the members of a merged one.
-        doubt = awards.total(-np.log1p(-mass))
-        return merged(awards, doubt, self.theta, self.beta, squash=lambda total: -np.expm1(-total))
+        return awards.total(-np.log1p(-mass))
+
+    def merged(self, awards: Awards, value: Floats) -> Merged:
+        return merged(awards, value, self.theta, self.beta, squash=lambda doubt: -np.expm1(-doubt))

@@ -33,7 +33,7 @@ def merged(
     value is the sum of theirs; None merges by id only · beta: bonus of an item with a member inside the question's
     window, once per item · squash: applied to the summed value, before the bonus.
     """
-    value = value.round(_ROUND)
+    value = alone = value.round(_ROUND)
     leader = np.arange(len(value), dtype=np.int32)
     inside = awards.inside
     if theta is not None and (awards.near.cosine >= theta).any():
@@ -41,6 +41,8 @@ def merged(
         value = np.bincount(leader, weights=value, minlength=len(value)).astype(np.float64)
         inside = np.bincount(leader, weights=inside, minlength=len(value)) > 0
     bonus: Floats = np.zeros(len(value))
+    if not beta and squash is None:
+        return Merged(leader=leader, confidence=value if value is alone else value.round(_ROUND), bonus=bonus)
     bonus[inside] = beta
     confidence: Floats = (squash(value) if squash else value) + bonus
     return Merged(leader=leader, confidence=confidence.round(_ROUND), bonus=bonus)

@@ -62,14 +62,17 @@ class WeightedSumFusion(AwardFusion):
         return found
 
     def mass(self, awards: Awards, prepared: Floats) -> Floats:
-        missing = [name for name in awards.tunnels if name not in self.weights]
+        return self.vector(awards.tunnels)[awards.tunnel] * prepared
+
+    def vector(self, tunnels: tuple[str, ...]) -> Floats:
+        """The weight of each of these tunnels: float64 [t]. Raises ConfigError when one has none."""
+        missing = [name for name in tunnels if name not in self.weights]
         if missing:
             raise ConfigError(
                 f"fusion.weights must name every tunnel, got none for {', '.join(missing)}. "
                 f"Set +fusion.weights.{missing[0]}=…, or leave the tunnel out"
             )
-        weights = np.array([self.weights[name] for name in awards.tunnels], dtype=np.float64)
-        return weights[awards.tunnel] * prepared
+        return np.array([self.weights[name] for name in tunnels], dtype=np.float64)
 
 
 def _heads(awards: Awards, lists: NDArray[np.int64], value: Floats) -> Floats:

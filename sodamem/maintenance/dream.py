@@ -189,7 +189,7 @@ def _value(fact: FactEvent) -> str:
     value = " ".join(role.words for role in fact.roles if role.name == "value" and role.words)
     others = [f"{role.name} {role.words}" for role in fact.roles if role.name not in ("value", _FORMER) and role.words]
     said = f"{value} ({', '.join(others)})" if value and others else value or ", ".join(others)
-    return said or fact.pieces[0].text
+    return said or fact.pieces[0].text.strip().rstrip(".!")
 
 
 def _name(subject: str, facts: Iterable[FactEvent]) -> str:

@@ -15,7 +15,10 @@ _NUMBERS = "zero one two three four five six seven eight nine ten eleven twelve 
 _ORDINALS = "zeroth first second third fourth fifth sixth seventh eighth ninth tenth eleventh twelfth".split()  # noqa: SIM905
 _COUNTED = re.compile(r"\bhow many (?:different |other |more |total )?(?P<noun>(?:[\w'-]+ )*?[\w'-]+)(?= (?:of|do|does|did|has|have|had|is|are|"
                       r"was|were|in|on|at|can|could|will|would)\b|\?|$)", re.IGNORECASE)  # fmt: skip
-_MONEY = re.compile(r"[$€£]\s?\d[\d,]*(?:\.\d+)?k?|\b\d[\d,]*(?:\.\d+)? (?:dollars|euros|pounds|bucks|percent)\b|\b\d+(?:\.\d+)?%", re.IGNORECASE)
+_MONEY = re.compile(
+    r"[$€£]\s?\d[\d,]*(?:\.\d+)?k?|\b\d[\d,]*(?:\.\d+)? (?:dollars|euros|pounds|bucks|percent)\b|\b\d+(?:\.\d+)?%",
+    re.IGNORECASE,
+)
 _OFTEN = re.compile(
     r"\b(?:(?:once|twice|thrice|(?:\w+) times) (?:a|per|every|each) (?:day|week|month|year)|(?:every|each) (?:other |single )?\w+(?: \w+)?|"
     r"daily|weekly|monthly|yearly|multiple times a (?:day|week|month|year)|(?:a few|several|\w+) days a week)\b",
@@ -84,7 +87,9 @@ def _stated(head: str, found: Sequence[Match]) -> Counted | None:
             ahead = [base(text.stem(word.removesuffix("'s"))) for _, word in tokens[place + 1 : place + 2 + _REACH]]
             if number is None or head not in ahead:
                 continue
-            counted_ = Counted(words=tokens[place][0] if low not in _ORDINALS else _NUMBERS[number], support=(match.sentence,))
+            counted_ = Counted(
+                words=tokens[place][0] if low not in _ORDINALS else _NUMBERS[number], support=(match.sentence,)
+            )
             if low not in _ORDINALS:
                 return best[1] if best and best[0] > number else counted_
             if best is None or number > best[0]:

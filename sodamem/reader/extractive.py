@@ -79,7 +79,8 @@ class ExtractiveReader(Reader):
         pool = current(asked, evidence[: self.depth])
         found = matches(asked, pool, self._weights)
         own = [match for match in found if match.own and not stale(match.sentence, evidence, asked)]
-        if not own or own[0].share < self.floor:
+        fitting = [match for match in own if match.fit >= self.floor]
+        if not fitting:
             return Answer(text=UNKNOWN, abstained=True)
         other = next((match for match in found if not match.own), None)
         if other and other.score - own[0].score > self.margin:
@@ -133,7 +134,7 @@ class ExtractiveReader(Reader):
             category_name="", gold="",
         )  # fmt: skip
         part = analyse(question, asked.people)
-        own = [match for match in matches(part, pool, self._weights) if match.own and match.share >= self.floor]
+        own = [match for match in matches(part, pool, self._weights) if match.own and match.fit >= self.floor]
         return self._exact(part, own)
 
     def _exact(self, asked: Asked, own: Sequence[Match]) -> Dated | None:
@@ -153,12 +154,13 @@ class ExtractiveReader(Reader):
 
     def _thing(self, asked: Asked, own: Sequence[Match], pool: Sequence[Evidence]) -> Answer:
         told = [match for match in own if not match.sentence.question] or list(own)
-        if told[0].share < self.floor:
+        told = [match for match in told if match.fit >= self.floor]
+        if not told:
             return Answer(text=UNKNOWN, abstained=True)
         if answer := _listed(asked, told[0].sentence) or self._fact(asked, told, pool):
             return answer
         if asked.many:
-            telling = [m.sentence for m in told if m.share >= self.floor and m.sentence.terms & asked.terms]
+            telling = [m.sentence for m in told if m.fit >= self.floor and m.sentence.terms & asked.terms]
             chosen = list({one.quote: one for one in telling}.values())[: self.quotes] or [told[0].sentence]
             return cited(" ".join(phrases.short(asked, one) or one.quote for one in chosen), chosen)
         best = told[0].sentence

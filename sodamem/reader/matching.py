@@ -14,7 +14,10 @@ from sodamem.reader.sentences import Sentence, sentences, words_of
 from sodamem.types import Evidence
 
 # A name set off by commas calls somebody and tells nothing of them: "Thanks, Caroline!", "Caroline, look".
-_CALLED = re.compile(r"(?:^|,)\s*[A-Z][\w'’]*(?=\s*[,.!?]|$)|^(?:hey|hi|hello|wow|thanks|congrats|yeah|yep)\b[\s,]*[A-Z]\w*", re.IGNORECASE)
+_CALLED = re.compile(
+    r"(?:^|,)\s*[A-Z][\w'’]*(?=\s*[,.!?]|$)|^(?:hey|hi|hello|wow|thanks|congrats|yeah|yep)\b[\s,]*[A-Z]\w*",
+    re.IGNORECASE,
+)
 _SELF = re.compile(r"\b(?:I|I['’]\w+|we|we['’]\w+|me|us)\b")
 # Somebody else as the subject: "my uncle Oscar visited", "Ravi went". Verbs that only people are the subject of.
 _KIN = (
@@ -48,11 +51,13 @@ class Weights:
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Match:
     """A sentence with its fit. `share`: weight of the question's words it holds, 0 to 1, words of its turn counted in
-    part · `own`: said by, or about, one of the people asked about · `score`: what candidates are compared by.
+    part · `fit`: with what its time adds, for the floor · `own`: said by, or about, one of the people asked about ·
+    `score`: what candidates are compared by.
     """
 
     sentence: Sentence
     share: float
+    fit: float
     own: bool
     score: float
 
@@ -67,8 +72,10 @@ def matches(asked: Asked, evidence: Sequence[Evidence], weights: Weights) -> lis
         for sentence in sentences(item):
             inside = weigh(sentence.terms, rare)
             share = (1 - weights.turn) * inside + weights.turn * weigh(sentence.terms | around, rare)
-            score = share - lost - weights.asks * sentence.question + weights.timely * timely(sentence, asked)
-            found.append(Match(sentence=sentence, share=share, own=concerns(sentence, asked), score=score))
+            fit = share + weights.timely * timely(sentence, asked)
+            own = concerns(sentence, asked)
+            score = fit - lost - weights.asks * sentence.question
+            found.append(Match(sentence=sentence, share=share, fit=fit, own=own, score=score))
     return sorted(found, key=lambda match: (-match.score, match.sentence.item.rank, match.sentence.place))
 
 

@@ -15,7 +15,9 @@ _TITLED = re.compile(
     re.IGNORECASE,
 )
 _TITLE = re.compile(r"[\"“]([^\"“”]{2,80})[\"”]|(?<=\s)['‘]([A-Z][^'‘’]{1,60})['’](?=[\s.,!?]|$)")
-_PLACE = re.compile(r"\b(?:in|at|to|from|near|around|visit(?:ed|ing)?) ((?:the )?[A-Z][\w'’.-]+(?:,? (?:of |the )?[A-Z][\w'’.-]+)*)")
+_PLACE = re.compile(
+    r"\b(?:in|at|to|from|near|around|visit(?:ed|ing)?) ((?:the )?[A-Z][\w'’.-]+(?:,? (?:of |the )?[A-Z][\w'’.-]+)*)"
+)
 _NAME = re.compile(r"(?<![.!?] )(?<!^)\b[A-Z][a-z]+(?: [A-Z][a-z]+)*\b")
 _KIN = re.compile(
     r"\bmy (?:\w+ )?(?:mom|mother|dad|father|sister|brother|wife|husband|grandm\w+|grandfather|grandpa|aunt|uncle|cousin|friends?|"

@@ -42,12 +42,20 @@ _PAST = re.compile(
     r"\b(?:used to|originally|previous(?:ly)?|former(?:ly)?|at first|initial(?:ly)?|back then|no longer|before|old)\b",
     re.IGNORECASE,
 )
-_PLURAL = re.compile(r"^\W*(?:what|which)(?: (?:kinds?|types?|sorts?) of)?(?: [\w'-]+){0,3}? (?P<noun>[a-z]{3,}s)\b", re.IGNORECASE)
+_PLURAL = re.compile(
+    r"^\W*(?:what|which)(?: (?:kinds?|types?|sorts?) of)?(?: [\w'-]+){0,3}? (?P<noun>[a-z]{3,}s)\b", re.IGNORECASE
+)
 _NOT_PLURAL = frozenset("does was has is this his 's gives us yes business process focus its dress always".split())
 _FIRST_PERSON = frozenset({"i", "me", "my", "mine", "myself", "i'm", "i've", "i'd", "i'll", "we", "our", "us"})
-_TOLD = re.compile(r"\b(?:you|your)\b.*\b(?:t[oe]ld|said|say|suggest|recommend|mention|gave|give|list|provid|advis|explain)", re.IGNORECASE)
+_TOLD = re.compile(
+    r"\b(?:you|your)\b.*\b(?:t[oe]ld|said|say|suggest|recommend|mention|gave|give|list|provid|advis|explain)",
+    re.IGNORECASE,
+)
 # Words that say what form the answer has, not what it is about.
-_FORM_WORDS = frozenset(text.stem(word) for word in "many much often long date day week month year time kind type sort name mention say tell describe ago pass elapse".split())
+_FORM_WORDS = frozenset(
+    text.stem(word)
+    for word in "many much often long date day week month year time kind type sort name mention say tell describe ago pass elapse".split()
+)
 _POLICY = Policy(
     week_start=0, weekday="nearest", untensed="past", day_month_order="month_first", country="US", recent_days=30
 )
@@ -132,9 +140,7 @@ _PAST_FORMS = (
     "grow grew grown,fall fell fallen,lead led,choose chose chosen,hold held,leave left,tell told,ride rode ridden,"
     "wear wore worn,draw drew drawn,throw threw thrown,child children,mother mom mum,father dad,grandmother grandma granny,grandfather grandpa,photo picture pic photograph"
 )
-_BASE = {
-    text.stem(form): text.stem(group.split()[0]) for group in _PAST_FORMS.split(",") for form in group.split()
-}
+_BASE = {text.stem(form): text.stem(group.split()[0]) for group in _PAST_FORMS.split(",") for form in group.split()}
 
 
 def base(stem: str) -> str:

@@ -11,7 +11,9 @@ from sodamem.reader.questions import base
 from sodamem.types import Evidence, TimeValue
 
 # Ends at a mark that is followed by space or the end; titles, initials, "p.m." and the "1." of a list end nothing.
-_END = re.compile(r"(?<!\s\d)(?<!\s\d\d)(?<!\bMr)(?<!\bMrs)(?<!\bMs)(?<!\bDr)(?<!\bSt)(?<!\b[A-Z])(?<!\b[ap]\.m)[.!?]+[\"'”’)]*(?=\s|$)|\n+")
+_END = re.compile(
+    r"(?<!\s\d)(?<!\s\d\d)(?<!\bMr)(?<!\bMrs)(?<!\bMs)(?<!\bDr)(?<!\bSt)(?<!\b[A-Z])(?<!\b[ap]\.m)[.!?]+[\"'”’)]*(?=\s|$)|\n+"
+)
 _PLAN = re.compile(
     r"\b(?:plan(?:s|ning|ned)?(?: on| to| for)?|going to|gonna|will|\w+['’]ll|hop(?:e|es|ing) to|wants? to|wanna|"
     r"intend\w*|can(?:no|['’])?t wait|look(?:ing)? forward|thinking (?:of|about)|would (?:like|love) to|i['’]d (?:like|love) to|"
@@ -66,7 +68,13 @@ def sentences(item: Evidence) -> list[Sentence]:
             quote = source[start:end]
             found.append(
                 Sentence(
-                    item=item, turn_id=turn_id, quote=quote, start=start, place=place, terms=words_of(quote), times=inside
+                    item=item,
+                    turn_id=turn_id,
+                    quote=quote,
+                    start=start,
+                    place=place,
+                    terms=words_of(quote),
+                    times=inside,
                 )
             )
     return found

@@ -22,6 +22,7 @@ from sodamem.types import Grain, Interval, TimeValue
 
 # Expressions that say how long or how often, or nothing definite: not when something happened.
 _NOT_WHEN = frozenset({"recently", "recurring", "long_ago", "at_an_age", "told_elsewhere"})
+_JUST = re.compile(r"\bjust (?:\w+ly )?(?:\w+ed|got|had|went|met|made|came|won|bought|took|found|did|saw)\b", re.IGNORECASE)
 _STARTED = re.compile(r"\b(?:start|begin|began|first|since|join|adopt|move)\w*\b", re.IGNORECASE)
 _LENGTH = re.compile(
     r"\b(?:(?:about|around|over|almost|nearly|at least|more than) )?(?:\d[\d,.]*|an?|one|two|three|four|five|six|seven|eight|nine|ten|eleven|"
@@ -66,10 +67,11 @@ def dated(asked: Asked, found: Sequence[Match], weights: TimeWeights, undated: b
         candidates += timed
         best = turn[0].sentence
         if undated and not best.planned and not asked.ahead:
-            score = turn[0].score + (weights.fits if _within(asked, said_on(best)) else 0)
-            candidates.append(
-                Dated(interval=said_on(best), said=best, support=best, score=score, rule="said")
-            )
+            interval = said_on(best)
+            score = turn[0].score + weights.fits * (asked.done + _within(asked, interval))
+            if _JUST.search(best.quote):
+                score += weights.here  # "I just got accepted" names its day as plainly as "today"
+            candidates.append(Dated(interval=interval, said=best, support=best, score=score, rule="said"))
     return sorted(candidates, key=lambda c: (-c.score, c.said.item.rank, c.support.place))
 
 

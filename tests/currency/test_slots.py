@@ -2,13 +2,10 @@
 
 from __future__ import annotations
 
-import importlib.util
 import random
-import sys
 from datetime import datetime, timedelta
 from functools import cache
 from pathlib import Path
-from types import ModuleType
 from typing import Any
 
 import pytest
@@ -16,6 +13,7 @@ import yaml
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from experiments import currency_facts
 from sodamem.currency import as_of, asserts, current
 from sodamem.currency.slots import SlotCurrency
 from sodamem.currency.values import refines
@@ -26,18 +24,7 @@ ROOT = Path(__file__).parents[2]
 START = datetime(2024, 1, 1)
 
 
-def _experiment() -> ModuleType:
-    """experiments/currency.py, which knows how to read the fixtures."""
-    spec = importlib.util.spec_from_file_location("currency_experiment", ROOT / "experiments" / "currency.py")
-    assert spec is not None and spec.loader is not None
-    module = importlib.util.module_from_spec(spec)
-    sys.modules[spec.name] = module
-    spec.loader.exec_module(module)
-    return module
-
-
-experiment = _experiment()
-CASES = {case["id"]: case for case in experiment.cases()}
+CASES = {case["id"]: case for case in currency_facts.cases()}
 
 
 @cache
@@ -83,9 +70,9 @@ def by_status(facts: tuple[FactEvent, ...], status: str) -> list[str]:
 @pytest.mark.parametrize("name", CASES)
 def test_each_known_kind_of_fault_is_absent(name: str) -> None:
     case, currency = CASES[name], slots()
-    raw = experiment.case_facts(case)
+    raw = currency_facts.case_facts(case)
     facts, edges = currency.resolve(raw)
-    for asked, row in zip(experiment.case_asked(case), case["expect"], strict=True):
+    for asked, row in zip(currency_facts.case_asked(case), case["expect"], strict=True):
         slot = [f for f in facts if (f.subject, f.predicate) == (asked.subject, asked.predicate)]
         slot = [f for f in slot if asked.scope.items() <= {(role.name, role.words) for role in f.roles}]
         now = current(facts, asked.subject, asked.predicate, scope=asked.scope)
@@ -99,10 +86,10 @@ def test_each_known_kind_of_fault_is_absent(name: str) -> None:
         assert sum(edge.kind == "UPDATES" for edge in edges) == row.get("updates", 0)
         known = max(f.mentioned_at for f in facts)
         for when, values in row.get("at", {}).items():
-            held = as_of(facts, experiment.moment(when), known_by=known)
+            held = as_of(facts, currency_facts.moment(when), known_by=known)
             assert sorted(value(f) for f in held if _fills(f, asked)) == sorted(values), when
         for when, values in row.get("believed", {}).items():
-            moment = experiment.moment(when)
+            moment = currency_facts.moment(when)
             then, _ = currency.resolve([f for f in raw if f.mentioned_at <= moment])
             assert sorted(value(f) for f in as_of(then, moment) if _fills(f, asked)) == sorted(values), when
 

@@ -74,6 +74,16 @@ def test_validity_is_unknown_where_it_was_not_said(memory):
     assert memory.retired.tolist() == [False] * 9 + [True, False]
 
 
+def test_a_fact_that_cites_several_turns_stands_for_them_and_is_known_when_it_was_last_said(history, remember, fact):
+    first, _, last = history.sessions[1].turns
+    pieces = (*fact("f", first).pieces, *fact("f", last).pieces)
+    memory = remember(history, facts=[dataclasses.replace(fact("f", first, mentioned_at=datetime(2024, 1, 2, 8)), pieces=pieces)])
+    row = memory.row["f"]
+    assert memory.sources(row) == [0, 2] and memory.turn[row] == 0 and memory.sources(3) == [3]
+    assert memory.said[row] == np.datetime64("2024-01-02T08:00", "s")
+    assert memory.start[row] == np.datetime64("2024-01-02", "s")
+
+
 def test_ids_rank_as_text(memory):
     assert sorted(memory.ids) == [memory.ids[row] for row in np.argsort(memory.id_rank)]
 

@@ -146,6 +146,37 @@ def test_the_view_that_currency_settled_is_kept_beside_what_was_extracted(opened
     assert {fact.status for fact in store.facts(extracted=True)} == {"active"}
 
 
+@pytest.fixture
+def profile(fact, history):
+    """A profile that cites words of two sessions."""
+    (first, *_), (second, *_) = history.sessions[0].turns, history.sessions[1].turns
+    both = (*fact("p", first).pieces, *fact("p", second).pieces)
+    return dataclasses.replace(fact("p", second, kind="profile", text="Ann: lives in Oslo."), pieces=both)
+
+
+def test_profiles_are_kept_beside_the_facts_and_sealed(opened, history, extract, profile):
+    store = opened()
+    before = fill(store, history.sessions, extract)
+    sealed = store.finish(store.facts(), store.edges(), [profile])
+    assert store.profiles() == [profile] and profile not in store.facts() and store.counts()["profiles"] == 1
+    changed = store.finish(store.facts(), store.edges(), [dataclasses.replace(profile, status="superseded")])
+    assert store.finish(store.facts(), store.edges()) == before and store.profiles() == []
+    assert len({before, sealed, changed}) == 3
+
+
+def test_what_a_profile_cites_is_kept_as_long_as_it_is(opened, history, extract, profile):
+    store = opened()
+    fill(store, history.sessions, extract)
+    cites = Edge(source="p", target="f-b:0", kind="DERIVED_FROM")
+    store.finish(store.facts(), [cites, Edge(source="p", target="f-a:0", kind="SUPERSEDES")], [profile])
+    store.finish(store.facts(), [], [profile])
+    assert store.edges() == [cites]
+    store.finish(store.facts(), [cites], [profile])  # said again: still one edge
+    assert store.edges() == [cites]
+    store.finish(store.facts(), [])
+    assert store.edges() == []
+
+
 # --- what is refused ----------------------------------------------------------------------------------------
 
 
@@ -190,6 +221,15 @@ def test_facts_that_were_never_extracted_cannot_be_finished(opened, history, fac
     with pytest.raises(StoreError, match=r"must finish the facts it holds, got 1 others"):
         store.finish([fact("f", history.sessions[0].turns[0])], [])
     assert not store.complete
+
+
+def test_a_profile_that_cites_words_nobody_said_is_refused_and_nothing_is_written(opened, history, extract, profile):
+    store = opened()
+    before = fill(store, history.sessions, extract)
+    strange = MessagePiece(turn_id="a:0", start=0, end=3, text="I l")
+    with pytest.raises(ProvenanceError, match=r"profile p must cite pieces of .*, got others\. Mend maintenance"):
+        store.finish(store.facts(), [], [dataclasses.replace(profile, pieces=(strange,))])
+    assert store.fingerprint == before and len(store.edges()) == 4
 
 
 def test_a_store_of_other_settings_is_refused_in_one_short_line(opened):
