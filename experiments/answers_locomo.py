@@ -1,7 +1,7 @@
-"""How many of LoCoMo's questions are answered without any model? The extractive reader over our recall, graded lexically.
+"""How many of LoCoMo's questions are answered without any model? The extractive reader over our recall.
 
-Accuracy by category under the lexical judge, lenient and strict; temporal questions with a dated gold also by what became
-of the date; adversarial questions by how many are declined. LoCoMo: Maharana et al., ACL 2024.
+Accuracy by category under the lexical judge, lenient and strict; temporal questions with a dated gold also by what
+became of the date; adversarial questions by how many are declined. LoCoMo: Maharana et al., ACL 2024.
 """
 
 from __future__ import annotations

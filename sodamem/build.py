@@ -12,36 +12,49 @@ import typing
 from collections.abc import Mapping, Sequence
 from dataclasses import fields, is_dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, cast
 
 from hydra.errors import InstantiationException
 from hydra.utils import get_object, instantiate
 from omegaconf import DictConfig
 
-from sodamem.config import one_line, plain
+from sodamem import prompts
+from sodamem.chat.cached import CachedChat
+from sodamem.chat.metered import MeteredChat
+from sodamem.chat.none import NoChat
+from sodamem.config import one_line, options, plain
 from sodamem.encoder.cache import VectorCache
 from sodamem.errors import ConfigError, SodamemError
 from sodamem.pipeline import Pipeline
+from sodamem.protocols import Chat
 
 # The stages whose options decide what a store contains; everything else can change over the same store.
 INGEST = ("extractor", "timeline", "currency", "linker", "maintenance")
 
 
-def component(cfg: DictConfig, group: str) -> Any:
+# The one field that wiring fills and no YAML: a node with a _target_ would be built anew for each part that names it.
+CHAT = "chat"
+
+
+def component(cfg: DictConfig, group: str, chat: Chat | None = None) -> Any:
     """The object that the group's option describes. Raises ConfigError naming the key at fault."""
     if cfg.get(group) is None:
         raise ConfigError(f"{group} must be chosen, got none. Choose an option with {group}=…, see sodamem options")
-    return build(plain(cfg[group]), group, list(plain(cfg.trusted_targets)))
+    return build(plain(cfg[group]), group, list(plain(cfg.trusted_targets)), chat)
 
 
-def build(node: Mapping[str, Any], name: str, trusted: Sequence[str] = ()) -> Any:
-    """Check targets and types of a plain config node, then instantiate it."""
+def build(node: Mapping[str, Any], name: str, trusted: Sequence[str] = (), chat: Chat | None = None) -> Any:
+    """Check targets and types of a plain config node, then instantiate it; a part that asks a model is given `chat`."""
     if "_target_" not in node:
         raise ConfigError(f"{name} must have a _target_, it has values only. Choose its option or drop ~{name}")
     _check(node, name, ("sodamem", *trusted))
+    asks = asks_a_model(node)
     with one_line():
         try:
-            return instantiate(node, _convert_="all")
+            made = instantiate(node, _convert_="all", _partial_=asks)
+            return made(chat=chat or NoChat()) if asks else made
+        except TypeError as error:
+            raise ConfigError(f"{name} cannot be built: {str(error).splitlines()[0]}") from error
         except InstantiationException as error:
             if isinstance(error.__cause__, SodamemError):
                 raise error.__cause__ from None
@@ -49,9 +62,31 @@ def build(node: Mapping[str, Any], name: str, trusted: Sequence[str] = ()) -> An
             raise ConfigError(f"{name} cannot be built: {reason.splitlines()[0]}") from error
 
 
-def pipeline(cfg: DictConfig) -> Pipeline:
-    """All stages of one configuration, wired into the pipeline."""
-    parts = {group: component(cfg, group) for group in (*INGEST, "store", "encoder", "fusion", "planner", "reader")}
+def asks_a_model(node: Mapping[str, Any]) -> bool:
+    """Whether the class of a config node has a field for the chat, and the node leaves it to the wiring."""
+    target = get_object(str(node["_target_"]))
+    return CHAT not in node and is_dataclass(target) and CHAT in {field.name for field in fields(target) if field.init}
+
+
+def chat_of(cfg: DictConfig) -> Chat:
+    """The model of a configuration, its replies kept under the runs unless `replies` says otherwise."""
+    chat = component(cfg, CHAT)
+    if isinstance(chat, NoChat) or cfg.replies == "none":
+        return cast(Chat, chat)
+    return CachedChat(chat=chat, path=Path(cfg.runs) / "cache" / "replies.sqlite", mode=cfg.replies)
+
+
+def pipeline(cfg: DictConfig, chat: Chat | None = None) -> Pipeline:
+    """All stages of one configuration, wired into the pipeline. `chat` (default: that of the configuration) is metered."""
+    groups = (*INGEST, "store", "encoder", "fusion", "planner", "reader")
+    told = chat or chat_of(cfg)
+    metered = MeteredChat(chat=told)
+    parts = {group: component(cfg, group, metered) for group in groups}
+    asking = [group for group in groups if asks_a_model(plain(cfg[group]))]
+    if asking and isinstance(told, NoChat):
+        choice = next(iter(asking))
+        known = ", ".join(name for name in options()[CHAT] if name != "none")
+        raise ConfigError(f"{choice} needs a chat, got none. Choose chat= one of {known}")
     tunnels = {
         name: build(node, f"tunnel.{name}", list(plain(cfg.trusted_targets)))
         for name, node in (plain(cfg.tunnel) if cfg.get("tunnel") else {}).items()
@@ -63,10 +98,18 @@ def pipeline(cfg: DictConfig) -> Pipeline:
         **parts,
         tunnels=tunnels,
         recall_options=component(cfg, "recall"),
-        settings={group: plain(cfg[group]) for group in INGEST},
+        settings=_settings(cfg, told if set(asking) & set(INGEST) else None),
         stores=runs / "stores",
         cache=VectorCache(path=str(runs / "cache" / "vectors.sqlite")),
     )
+
+
+def _settings(cfg: DictConfig, chat: Chat | None) -> dict[str, object]:
+    """What decides the content of a store; where a model takes part, that is also its identity and its prompts."""
+    settings: dict[str, object] = {group: plain(cfg[group]) for group in INGEST}
+    if chat is not None:
+        settings |= {CHAT: chat.digest, "prompts": {**prompts.digests("extract"), **prompts.digests("adjudicate")}}
+    return settings
 
 
 def _check(node: Any, name: str, trusted: tuple[str, ...]) -> None:

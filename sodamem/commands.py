@@ -52,7 +52,6 @@ def _run(cfg: DictConfig, quiet: bool) -> int:
     from sodamem.run import describe
     from sodamem.run import run as run_experiment
 
-    print(f"runs in {cfg.runs}", file=sys.stderr)
     print(describe(run_experiment(cfg, quiet=quiet), str(config.plain(cfg.tracker).get("uri") or "nowhere")))
     return 0
 

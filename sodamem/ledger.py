@@ -21,6 +21,7 @@ from filelock import FileLock, Timeout
 
 from sodamem import sqlite_file
 from sodamem.errors import ConfigError, ModelError, StoreError
+from sodamem.metric.cost import gpu_seconds
 from sodamem.protocols import Chat
 from sodamem.text import digest
 from sodamem.types import ChatReply, ChatRequest, Usage
@@ -191,6 +192,18 @@ class Ledger:
             given = dict(zip(names, row, strict=True))
             usage = Usage(**{name: given.pop(name) for name in _USAGE} | {"cache_hit": bool(row[-1])})
             found.append(Attempt(**given, usage=usage))
+        return found
+
+    def busy(self) -> dict[str, float]:
+        """Seconds in which each model had a request to work on, by model; times the GPUs, that is its GPU-seconds."""
+        times: dict[tuple[str, int], list[tuple[float, float]]] = {}
+        for row in self.attempts():
+            if not row.usage.cache_hit:
+                spans = times.setdefault((row.usage.model, row.sitting), [])
+                spans.append((row.ended - row.usage.seconds, row.ended))
+        found: dict[str, float] = {}
+        for (model, _), spans in sorted(times.items()):
+            found[model] = found.get(model, 0.0) + gpu_seconds(spans, gpus=1)
         return found
 
     # --- the file -----------------------------------------------------------------------------------------------

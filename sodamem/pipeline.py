@@ -5,13 +5,15 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
+from datetime import datetime
 from pathlib import Path
 
 import numpy as np
 from numpy.typing import NDArray
 
+from sodamem.chat.metered import meter
 from sodamem.encoder.cache import VectorCache, cached_encode
-from sodamem.errors import ConfigError, StoreError
+from sodamem.errors import ConfigError, ModelError, StoreError
 from sodamem.protocols import (
     Currency,
     Encoder,
@@ -29,7 +31,19 @@ from sodamem.protocols import (
 from sodamem.query import Names, analyse
 from sodamem.store.snapshot import Snapshot
 from sodamem.store.sqlite import SqliteStore, Store
-from sodamem.types import ITEM_KINDS, Answer, Award, Evidence, History, Hits, Query, Question, Ranking
+from sodamem.types import (
+    ITEM_KINDS,
+    Answer,
+    Award,
+    Evidence,
+    History,
+    Hits,
+    Query,
+    Question,
+    Ranking,
+    TimeValue,
+    Usage,
+)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -53,7 +67,10 @@ class Recall:
 
 @dataclass(frozen=True, kw_only=True)
 class Memory:
-    """A history's finished memory, open for questions. Nothing here writes to the store."""
+    """A history's finished memory, open for questions. Nothing here writes to the store.
+
+    usage: every attempt at a model call that this opening made to ingest what was missing.
+    """
 
     history: History
     snapshot: Snapshot
@@ -61,6 +78,7 @@ class Memory:
     encoder: FittedEncoder
     searchers: Mapping[str, Searcher]
     counts: Mapping[str, int]
+    usage: tuple[Usage, ...] = ()
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -112,7 +130,8 @@ class Pipeline:
     def open(self, history: History) -> Iterator[Memory]:
         """Ingest what is missing, then open the memory for questions."""
         with self.store.open(history, self.settings, self.stores) as store:
-            self.ingest(history, store)
+            with meter() as paid:
+                self.ingest(history, store)
             snapshot = Snapshot(
                 store,
                 speaker_in_text=self.recall_options.speaker_in_text,
@@ -127,6 +146,7 @@ class Pipeline:
                 encoder=encoder,
                 searchers={name: tunnel.open(snapshot) for name, tunnel in self.tunnels.items()},
                 counts=store.counts(),
+                usage=tuple(paid),
             )
 
     # --- Algorithm 2: recall ------------------------------------------------------------------------------------
@@ -186,18 +206,77 @@ class Pipeline:
             occurred=fact.occurred if fact else None,
             status=fact.status if fact else "active",
             fact=fact,
+            facts=tuple(snapshot.facts[number] for other in turns for number in snapshot.stated.get(other, ())),
             times=fact.times if fact else snapshot.times[snapshot.turn[row]],
             members=tuple(snapshot.ids[other] for other in rows[1:]),
             quotable=tuple(snapshot.turns[other].text for other in turns),
         )
 
+    def around(self, memory: Memory, item: Evidence, radius: int) -> tuple[Evidence, ...]:
+        """Turns at most `radius` turns from those an item stands for, in the order they were said; no mass, no rank."""
+        snapshot = memory.snapshot
+        own = [snapshot.row[turn] for turn in item.turn_ids]
+        rows = sorted({near for row in own for near in snapshot.around(row, radius)} - set(own))
+        return tuple(_turn(snapshot, row) for row in rows)
+
     # --- Algorithm 3: answer ------------------------------------------------------------------------------------
 
     def answer(self, memory: Memory, question: Question) -> tuple[Answer, tuple[Evidence, ...]]:
-        """The reader's answer and the evidence pool it was given."""
-        seen = blind(question)
-        pool = tuple(self.planner.gather(seen, lambda asked: self.recall(memory, asked)))
-        return self.reader.read(seen, pool), pool
+        """The reader's answer and the evidence pool it was given; the planner's steps open its trace.
+
+        A model call that fails for good makes a failed answer, which says why and what it cost all the same.
+        """
+        seen, desk = blind(question), _Desk(pipeline=self, memory=memory)
+        pool: tuple[Evidence, ...] = ()
+        with meter() as paid:
+            try:
+                pool = tuple(self.planner.gather(seen, desk))
+                answer = self.reader.read(seen, pool)
+            except ModelError as error:
+                answer = Answer(text="", status="failed", trace=({"failed": error.reason, "said": str(error)},))
+        usage = (*answer.usage, *paid)
+        return replace(answer, usage=usage, trace=(*desk.steps, *answer.trace)), pool
+
+
+@dataclass(frozen=True, kw_only=True)
+class _Desk:
+    """What a planner may ask of one memory (protocols.Desk), and the steps it has noted."""
+
+    pipeline: Pipeline
+    memory: Memory
+    steps: list[Mapping[str, object]] = field(default_factory=list)
+
+    def __call__(self, question: Question) -> tuple[Evidence, ...]:
+        return self.pipeline.recall(self.memory, question)
+
+    def around(self, item: Evidence, radius: int) -> tuple[Evidence, ...]:
+        return self.pipeline.around(self.memory, item, radius)
+
+    def read(self, text: str, at: datetime) -> tuple[TimeValue, ...]:
+        return self.pipeline.timeline.read(text, at)
+
+    def note(self, step: Mapping[str, object]) -> None:
+        self.steps.append(step)
+
+
+def _turn(snapshot: Snapshot, row: int) -> Evidence:
+    """A turn as evidence that no ranking put there."""
+    turn = snapshot.turns[row]
+    return Evidence(
+        id=turn.id,
+        kind="turn",
+        rank=0,
+        turn_ids=(turn.id,),
+        session_id=turn.session_id,
+        speaker=turn.speaker,
+        text=snapshot.texts[row],
+        at=turn.at,
+        confidence=0.0,
+        awards=(),
+        facts=tuple(snapshot.facts[number] for number in snapshot.stated.get(row, ())),
+        times=snapshot.times[row],
+        quotable=(turn.text,),
+    )
 
 
 def blind(question: Question) -> Question:

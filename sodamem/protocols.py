@@ -6,7 +6,7 @@ and fuses what they find. Configuration and state are apart: components are froz
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from contextlib import AbstractContextManager
 from datetime import datetime
 from typing import TYPE_CHECKING, Any, Protocol
@@ -131,10 +131,19 @@ class Chat(Protocol):
     def ask(self, request: ChatRequest) -> ChatReply: ...
 
 
-class Planner(Protocol):
-    """Grows the evidence pool before reading (paper section 4.6)."""
+class Desk(Protocol):
+    """Where a planner works on one memory: it recalls, looks around an item, reads times, and notes its steps."""
 
-    def gather(self, question: Question, recall: Callable[[Question], Sequence[Evidence]]) -> Sequence[Evidence]: ...
+    def __call__(self, question: Question) -> Sequence[Evidence]: ...
+    def around(self, item: Evidence, radius: int) -> Sequence[Evidence]: ...  # turns of the same session
+    def read(self, text: str, at: datetime) -> tuple[TimeValue, ...]: ...
+    def note(self, step: Mapping[str, object]) -> None: ...  # becomes part of the answer's trace
+
+
+class Planner(Protocol):
+    """Grows the evidence pool before reading (paper section 4.6). `recall` is a desk: calling it recalls."""
+
+    def gather(self, question: Question, recall: Desk) -> Sequence[Evidence]: ...
 
 
 class Reader(Protocol):

@@ -1,19 +1,19 @@
 """Going on with a run: what of its configuration must not have changed, and results from the ledger and back.
 
-A result is kept whole but for what no report reads (the fact behind an item of evidence), so that a resumed run writes
+A result is kept whole but for what no report reads (the facts behind an item of evidence), so that a resumed run writes
 the same rows and the same figures as one that was never interrupted.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import asdict, replace
 from datetime import datetime
 from typing import Any
 
 from sodamem.errors import DataError
 from sodamem.evaluate import Result
-from sodamem.ledger import Final
+from sodamem.ledger import Final, Ledger
 from sodamem.metric.retrieval import Row
 from sodamem.store.codec import interval, time_value
 from sodamem.types import Answer, Award, Citation, Evidence, Question, Usage, Verdict
@@ -39,6 +39,25 @@ def settings(cfg: Mapping[str, Any], data: str) -> dict[str, dict[str, object]]:
     }
     found["extract"]["data"] = data
     return found
+
+
+def once(ledger: Ledger, repeat: int = 0) -> Callable[[Question, Callable[[], Result]], Result]:
+    """keep(question, make): the result in the ledger if it is ok, else what `make` gives, kept from then on.
+
+    Calls that `make` leads to are recorded for the question. Safe to use from several threads.
+    """
+
+    def keep(question: Question, make: Callable[[], Result]) -> Result:
+        known = ledger.result(question.id, repeat)
+        if known is not None and known.status == "ok":
+            return load(known.payload, question)
+        with ledger.scope(question.id, repeat):
+            result = make()
+        ended, reason = status(result)
+        ledger.finish(question.id, repeat, ended, dump(result), reason)
+        return result
+
+    return keep
 
 
 def status(result: Result) -> tuple[Final, str]:
@@ -86,7 +105,7 @@ def load(payload: Mapping[str, Any], question: Question) -> Result:
 
 
 def _evidence(item: Evidence) -> dict[str, Any]:
-    row: dict[str, Any] = _plain(asdict(replace(item, fact=None)))
+    row: dict[str, Any] = _plain(asdict(replace(item, fact=None, facts=())))
     return row
 
 
@@ -98,7 +117,7 @@ def _item(row: Mapping[str, Any]) -> Evidence:
             "occurred": interval(row["occurred"]),
             "awards": tuple(Award(**award) for award in row["awards"]),
             "times": tuple(time_value(value) for value in row["times"]),
-            **{name: tuple(row[name]) for name in ("turn_ids", "members", "quotable")},
+            **{name: tuple(row[name]) for name in ("turn_ids", "members", "quotable", "facts")},
         }
     )
 

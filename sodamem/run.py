@@ -22,6 +22,7 @@ from sodamem.errors import ConfigError, SodamemError, StoreError
 from sodamem.evaluate import Report, Result, evaluate
 from sodamem.pipeline import Memory, Pipeline
 from sodamem.protocols import Corpus, Judge
+from sodamem.records import report_name
 
 _SHOW = 2  # worked questions
 _PARTIAL = "questions.jsonl.partial"
@@ -51,6 +52,8 @@ def run(cfg: DictConfig, *, quiet: bool = False) -> Outcome:
         awards_top=_awards_top(cfg),
     )
     folder = fresh(Path(cfg.runs), str(cfg.name))
+    if not quiet:
+        print(f"runs in {cfg.runs}", file=sys.stderr)
     try:
         return _record(cfg, parts, folder, quiet)
     except SodamemError:
@@ -87,7 +90,7 @@ def _record(cfg: DictConfig, parts: _Parts, folder: Path, quiet: bool) -> Outcom
         _write(folder / "data.json", data(corpus, found))
         metrics = {**found.metrics, "seconds/total": time.perf_counter() - started}
         _write(folder / "metrics.json", metrics)
-        tracked.metrics(metrics)
+        tracked.metrics({report_name(name): value for name, value in metrics.items()})  # recall@10, as reports say it
         for name in ("config.yaml", "questions.jsonl", "data.json", "metrics.json"):
             tracked.artifact(folder / name)
     return Outcome(folder=folder, report=found, examples=tuple(examples), judge=parts.judge.name)

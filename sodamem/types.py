@@ -338,6 +338,7 @@ class Evidence:
     occurred: Interval | None = None
     status: Status = "active"
     fact: FactEvent | None = None
+    facts: tuple[FactEvent, ...] = ()  # what its turns stated, as it stands now: superseded ones are among them
     times: tuple[TimeValue, ...] = ()  # time expressions of the words, read at the time they were said
     members: tuple[str, ...] = ()  # ids of the items merged into this one
     quotable: tuple[str, ...] = ()  # stored words that a citation of it may quote: its turns, verbatim

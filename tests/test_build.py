@@ -57,13 +57,17 @@ def test_the_keys_of_every_option_are_the_fields_of_its_class(every_option):
             keys = {key for key in part if not key.startswith("_")}
             seen.add((label, path))
             if keys != fields:
-                faults.append(f"{label} {path}: only in YAML {sorted(keys - fields)}, only in {cls.__name__} {sorted(fields - keys)}")
+                faults.append(
+                    f"{label} {path}: only in YAML {sorted(keys - fields)}, only in {cls.__name__} {sorted(fields - keys)}"
+                )
     assert not faults, "\n".join(faults)
     assert len(seen) >= 80 and len(every_option) >= 35
 
 
 def test_every_component_is_frozen_and_keyword_only(every_option):
-    classes = {build._resolve(part["_target_"], path, ("sodamem",)) for _, node in every_option for path, part in targets(node)}
+    classes = {
+        build._resolve(part["_target_"], path, ("sodamem",)) for _, node in every_option for path, part in targets(node)
+    }
     assert len(classes) >= 25
     for cls in classes:
         assert cls.__dataclass_params__.frozen, cls
@@ -85,7 +89,9 @@ def test_a_whole_pipeline_builds_without_opening_anything(compose, runs):
 
 
 def test_changing_recall_leaves_the_settings_of_the_store_alone(compose):
-    one, two = (build.pipeline(compose(*more)).settings for more in ((), ("fusion=density", "tunnel=[bm25]", "recall.top_k=3")))
+    one, two = (
+        build.pipeline(compose(*more)).settings for more in ((), ("fusion=density", "tunnel=[bm25]", "recall.top_k=3"))
+    )
     three = build.pipeline(compose("extractor=turn", "currency=observe", "linker=none")).settings
     assert one == two != three
 
@@ -132,7 +138,9 @@ def test_a_foreign_target_is_refused_however_deep_it_lies(base, node):
         build.build({**base["fusion"], **node}, "fusion")
 
 
-@pytest.mark.parametrize("target", ["sodamem.fusion.density.NoSuchFusion", "sodamem.no.such.module.X", "sodamem.", "", 5])
+@pytest.mark.parametrize(
+    "target", ["sodamem.fusion.density.NoSuchFusion", "sodamem.no.such.module.X", "sodamem.", "", 5]
+)
 def test_a_target_that_is_not_there_is_refused_by_name(target):
     with pytest.raises(ConfigError, match=r"fusion\._target_ must ") as caught:
         build.build({"_target_": target}, "fusion")
@@ -177,7 +185,11 @@ def test_a_trusted_package_may_be_built_and_checked_like_our_own(compose, outsid
 
 
 def test_trust_in_one_package_is_not_trust_in_what_it_imports_or_in_its_namesakes(outsider):
-    for target, trusted in (("outsider.os.getcwd", "outsider"), ("outsider.Plain", "out"), ("outsider.Plain", "outsider.sub")):
+    for target, trusted in (
+        ("outsider.os.getcwd", "outsider"),
+        ("outsider.Plain", "out"),
+        ("outsider.Plain", "outsider.sub"),
+    ):
         with pytest.raises(ConfigError, match=r"must be something of sodamem"):
             build.build({"_target_": target}, "planner", [trusted])
 
@@ -245,7 +257,9 @@ def test_a_part_that_was_not_chosen_is_named(compose, overrides, said):
 
 
 def test_a_published_system_can_be_tried_with_fewer_tunnels(compose):
-    built = build.pipeline(compose("experiment=paper", "tunnel=[dense]", "~tunnel.graph", "~tunnel.bm25", "tunnel.dense.heads=3"))
+    built = build.pipeline(
+        compose("experiment=paper", "tunnel=[dense]", "~tunnel.graph", "~tunnel.bm25", "tunnel.dense.heads=3")
+    )
     assert list(built.tunnels) == ["dense"] and built.tunnels["dense"].heads == 3
 
 

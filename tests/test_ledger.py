@@ -119,6 +119,17 @@ def test_attempts_of_a_later_sitting_are_added(open_ledger):
         assert [row.sitting for row in ledger.attempts()] == [1, 2] and ledger.counts()["attempts"] == 2
 
 
+def test_a_model_is_busy_once_however_many_requests_it_has(open_ledger):
+    with open_ledger() as ledger:
+        for _ in range(3):
+            ledger.record_attempt(used(seconds=10.0))
+        ledger.record_attempt(used(seconds=50.0, cache_hit=True))
+    with open_ledger() as ledger:
+        ledger.record_attempt(used(seconds=10.0))
+        ledger.record_attempt(used(seconds=1.0, model="b"))
+        assert ledger.busy() == {"a": pytest.approx(20.0, abs=1.0), "b": pytest.approx(1.0)}
+
+
 def test_threads_write_without_losing_or_mixing_rows(open_ledger):
     with open_ledger() as ledger:
 

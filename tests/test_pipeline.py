@@ -16,7 +16,11 @@ from sodamem.reader.citations import verified
 from sodamem.types import Answer, Citation, Extraction, Interval, Question
 
 SAID = {
-    "a 2024-01-05T10:00": ["Ann: I adopted a puppy named Biscuit.", "Bob: What breed is he?", "Ann: A corgi. He loves snow."],
+    "a 2024-01-05T10:00": [
+        "Ann: I adopted a puppy named Biscuit.",
+        "Bob: What breed is he?",
+        "Ann: A corgi. He loves snow.",
+    ],
     "b 2024-02-05T10:00": ["Ann: I live in Bergen.", "Bob: I moved to Oslo last week."],
     "c 2024-03-05T10:00": ["Ann: I moved to Rome.", "Bob: How is Biscuit?"],
 }

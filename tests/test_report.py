@@ -91,7 +91,17 @@ METRICS = {
 def test_the_table_names_the_judge_and_has_a_dash_for_what_is_not_defined():
     table = report.table(METRICS, "lexical")
     head, turn, random, cat, none = table.splitlines()
-    assert head.split() == ["n", "recall@1", "recall@5", "recall@10", "recall@20", "nDCG@10", "MRR", "accuracy", "(lexical)"]
+    assert head.split() == [
+        "n",
+        "recall@1",
+        "recall@5",
+        "recall@10",
+        "recall@20",
+        "nDCG@10",
+        "MRR",
+        "accuracy",
+        "(lexical)",
+    ]
     assert turn.split() == ["turn", "level", "2", "0.250", "-", "0.750", "-", "-", "0.500", "0.500"]
     assert random.split() == ["random", "order", "-", "-", "0.100", "-"]
     assert cat.split() == ["cat", "2", "0.750", "-", "-", "1.000"]
@@ -105,7 +115,18 @@ def test_figures_without_errata_have_a_line_of_their_own_and_are_no_category():
         "without_errata/turn/recall_at_10": 0.8, "accuracy/cat/without_errata/strict": 1.0,
     }  # fmt: skip
     lines = report.table({**METRICS, **more}, "lexical").splitlines()
-    assert len(lines) == 6 and lines[-1].split() == ["without", "errata", "1", "-", "-", "0.800", "-", "-", "-", "0.600"]
+    assert len(lines) == 6 and lines[-1].split() == [
+        "without",
+        "errata",
+        "1",
+        "-",
+        "-",
+        "0.800",
+        "-",
+        "-",
+        "-",
+        "0.600",
+    ]
 
 
 def test_a_table_of_nothing_is_its_head():
@@ -113,7 +134,10 @@ def test_a_table_of_nothing_is_its_head():
 
 
 def test_columns_line_up():
-    assert report.columns([["", "n"], ["long name", "1"], ["x", "100"]]) == "             n\nlong name    1\nx          100"
+    assert (
+        report.columns([["", "n"], ["long name", "1"], ["x", "100"]])
+        == "             n\nlong name    1\nx          100"
+    )
 
 
 def test_a_worked_question_tells_its_story(result):

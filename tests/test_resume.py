@@ -1,10 +1,12 @@
 import json
+from dataclasses import replace
 
 import pytest
 
 from sodamem import build, config, report, resume
 from sodamem.errors import DataError
 from sodamem.evaluate import results
+from sodamem.ledger import Ledger
 
 
 @pytest.fixture(scope="module")
@@ -17,7 +19,7 @@ def found(tmp_path_factory, tiny):
 
 
 def test_a_result_from_the_ledger_reports_like_the_one_that_was_put_in(found):
-    assert len(found) == 4
+    assert found
     for result in found:
         again = resume.load(json.loads(json.dumps(resume.dump(result))), result.question)
         assert report.row(again, 99) == report.row(result, 99)
@@ -30,6 +32,26 @@ def test_a_result_from_the_ledger_reports_like_the_one_that_was_put_in(found):
 def test_a_row_that_is_no_result_is_named(found):
     with pytest.raises(DataError, match=f"ledger row of question {found[0].question.id}"):
         resume.load({"answer": {}}, found[0].question)
+
+
+def test_a_question_is_answered_once_and_a_failed_one_again(found, tmp_path):
+    good = found[0]
+    bad = replace(good, answer=replace(good.answer, status="failed", trace=({"failed": "timeout"},)))
+    lost = replace(good, verdict=replace(good.verdict, label="unjudged", reason="empty"))
+    made = []
+
+    def make(result):
+        made.append(result)
+        return result
+
+    with Ledger(tmp_path / "ledger.sqlite", {}) as ledger:
+        keep = resume.once(ledger)
+        for result, status in ((bad, ("failed", "timeout")), (lost, ("unjudged", "empty")), (good, ("ok", ""))):
+            assert keep(good.question, lambda result=result: make(result)) is result
+            row = ledger.result(good.question.id)
+            assert (row.status, row.reason) == status
+        assert report.row(keep(good.question, lambda: make(bad)), 99) == report.row(good, 99)
+        assert made == [bad, lost, good] and len(ledger.results()) == 1
 
 
 def test_settings_tell_phases_apart_and_leave_patience_out(tiny):

@@ -1,22 +1,24 @@
 """A run leaves everything behind or nothing, under fixed names, and the same bytes every time."""
 
+import dataclasses
 import json
 import os
 import subprocess
 import sys
 
 import pytest
+from omegaconf import OmegaConf
 
-from sodamem import build
+from sodamem import build, config
 from sodamem import run as runner
 from sodamem.errors import ConfigError, DataError, ServiceError, SodamemError, StoreError
+from sodamem.mlflow_store import open_store
+from sodamem.types import Answer
 
 
 @pytest.fixture(scope="module")
 def once(tmp_path_factory, tiny):
     """One finished run on synthetic data: (its outcome, what it prints)."""
-    from sodamem import config
-
     runs = tmp_path_factory.mktemp("once")
     outcome = runner.run(config.compose(*tiny, f"runs={runs}", "name=first"), quiet=True)
     return outcome, runner.describe(outcome, "nowhere")
@@ -51,9 +53,19 @@ def test_every_question_has_its_line(once):
 
 def test_metrics_have_the_names_of_the_design(once):
     metrics = read(once[0].folder, "metrics.json")
-    wanted = {"n", "questions", "accuracy/strict", "accuracy/judged", "turn/recall_at_10", "turn/ndcg_at_10", "turn/mrr"}
+    wanted = {
+        "n",
+        "questions",
+        "accuracy/strict",
+        "accuracy/judged",
+        "turn/recall_at_10",
+        "turn/ndcg_at_10",
+        "turn/mrr",
+    }
     wanted |= {"session/recall_at_5", "turn/random_recall_at_10", "turn/recall_at_1000_tokens", "seconds/total"}
-    wanted |= {f"tokens/{phase}/{kind}" for phase in ("extract", "plan", "read", "judge") for kind in ("prompt", "completion")}
+    wanted |= {
+        f"tokens/{phase}/{kind}" for phase in ("extract", "plan", "read", "judge") for kind in ("prompt", "completion")
+    }
     category = once[0].examples[0].question.category
     wanted |= {f"turn/{category}/recall_at_10", f"accuracy/{category}/strict", f"turn/{category}/n"}
     assert wanted <= set(metrics)
@@ -70,8 +82,6 @@ def test_the_data_of_the_figures_is_named(once):
 
 def test_the_same_bytes_twice_and_under_another_seed_and_zone(once, tiny, tmp_path):
     """Once over the stores of the first run, once in another process that ingests anew."""
-    from sodamem import config
-
     expected = (once[0].folder / "questions.jsonl").read_bytes()
     again = runner.run(config.compose(*tiny, f"runs={once[0].folder.parent}"), quiet=True)
     assert (again.folder / "questions.jsonl").read_bytes() == expected
@@ -88,8 +98,6 @@ def test_the_same_bytes_twice_and_under_another_seed_and_zone(once, tiny, tmp_pa
 
 
 def test_what_was_saved_as_configuration_runs_again(once):
-    from omegaconf import OmegaConf
-
     cfg = OmegaConf.load(once[0].folder / "config.yaml")
     assert build.pipeline(cfg).settings == build.pipeline(cfg).settings and cfg.name == "first"
 
@@ -98,13 +106,14 @@ def test_what_was_saved_as_configuration_runs_again(once):
 
 
 def left(runs):
-    return sorted(entry.name for entry in runs.iterdir() if entry.name not in ("stores", "cache")) if runs.exists() else []
+    return (
+        sorted(entry.name for entry in runs.iterdir() if entry.name not in ("stores", "cache")) if runs.exists() else []
+    )
 
 
 @pytest.mark.parametrize(
     ("overrides", "fault", "said"),
     [
-        (("dataset=locomo", "dataset.path=/nowhere/locomo10.json"), DataError, "nowhere"),
         (("tracker=mlflow", "tracker.uri=sqlite:////dev/null/x.db"), ServiceError, "tracking store"),
         (("dataset.histories=0",), ConfigError, "histories must be between"),
         (("~fusion.weights.bm25",), ConfigError, r"fusion\.weights must name every tunnel, got none for bm25"),
@@ -119,6 +128,12 @@ def test_a_refused_run_leaves_nothing_behind(compose, runs, overrides, fault, sa
         runner.run(compose(*overrides), quiet=True)
     assert "\n" not in str(caught.value)
     assert left(runs) == []
+
+
+def test_data_that_is_not_there_is_refused_before_anything_is_made(runs):
+    with pytest.raises(DataError, match=r"/nowhere/locomo10\.json") as caught:
+        runner.run(config.compose("tracker=none", "dataset=locomo", "dataset.path=/nowhere/locomo10.json"), quiet=True)
+    assert "\n" not in str(caught.value) and not runs.exists()
 
 
 def test_runs_that_cannot_be_written_are_refused_in_one_line(compose, tmp_path):
@@ -139,8 +154,6 @@ class Broken:
         self.error, self.asked = error, 0
 
     def read(self, question, evidence):
-        from sodamem.types import Answer
-
         self.asked += 1
         if self.asked > 1:
             raise self.error
@@ -148,8 +161,6 @@ class Broken:
 
 
 def break_at_the_second(monkeypatch, error):
-    import dataclasses
-
     whole = build.pipeline
     monkeypatch.setattr(build, "pipeline", lambda cfg: dataclasses.replace(whole(cfg), reader=Broken(error)))
 
@@ -165,8 +176,6 @@ def test_results_that_were_there_are_kept_under_another_name(compose, runs, monk
 
 
 def test_mlflow_holds_the_measures_and_a_run_that_raised_is_failed(compose, runs, monkeypatch):
-    from sodamem.mlflow_store import open_store
-
     tracked = compose("tracker=mlflow")
     outcome = runner.run(tracked, quiet=True)
     client, experiment = open_store(tracked.tracker.uri, tracked.tracker.experiment, tracked.tracker.artifacts)

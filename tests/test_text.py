@@ -64,6 +64,11 @@ def test_a_digest_does_not_depend_on_the_order_of_keys_but_on_that_of_lists():
 
 def test_a_digest_is_the_same_under_another_hash_seed():
     script = "from sodamem.text import digest; print(digest('é', {'b': 1, 'a': [None, 1.5]}))"
-    env = {**os.environ, "PYTHONHASHSEED": "4711", "TZ": "Pacific/Chatham", "PYTHONPATH": os.pathsep.join(filter(None, sys.path))}
+    env = {
+        **os.environ,
+        "PYTHONHASHSEED": "4711",
+        "TZ": "Pacific/Chatham",
+        "PYTHONPATH": os.pathsep.join(filter(None, sys.path)),
+    }
     other = subprocess.run([sys.executable, "-c", script], env=env, capture_output=True, text=True, check=True)
     assert other.stdout.strip() == text.digest("é", {"b": 1, "a": [None, 1.5]})

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import asyncio
+import atexit
+import contextlib
 import os
 import threading
 from collections.abc import Coroutine
@@ -11,7 +13,7 @@ from typing import Any, TypeVar
 
 T = TypeVar("T")
 
-_lock = threading.Lock()
+_lock = threading.RLock()  # a client that is collected inside `loop` asks for the loop again
 _running: tuple[int, asyncio.AbstractEventLoop] | None = None
 
 
@@ -39,3 +41,16 @@ def wait(work: Coroutine[Any, Any, T]) -> T:
     except BaseException:
         future.cancel()
         raise
+
+
+@atexit.register
+def _settle() -> None:
+    """Let the last work end, such as the closing of connections, before the process does."""
+    if _running is not None and _running[0] == os.getpid():
+        with contextlib.suppress(TimeoutError):
+            submit(_others()).result(timeout=2)
+
+
+async def _others() -> None:
+    if others := asyncio.all_tasks() - {asyncio.current_task()}:
+        await asyncio.wait(others, timeout=1)

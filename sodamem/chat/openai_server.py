@@ -10,6 +10,7 @@ import asyncio
 import json
 import re
 import time
+import weakref
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, fields, replace
 from functools import cached_property
@@ -234,6 +235,7 @@ class OpenAIChat(ServedChat):
         if found is None or found.loop is not asyncio.get_running_loop():
             found = Connection(self.base_url, self.api_key_env, self.timeout, self.concurrency)
             self.__dict__["_open"] = found
+            weakref.finalize(self, _hang_up, found)
         return found
 
     @property
@@ -266,6 +268,12 @@ class _Item:
                 seconds=seconds,
             )
         )
+
+
+def _hang_up(connection: Connection) -> None:
+    """Close a connection whose chat is gone, unless it was another process's."""
+    if connection.loop is background.loop():
+        background.submit(connection.close())
 
 
 def _token_count(body: str) -> int:

@@ -45,11 +45,12 @@ class SelfTest:
 
 
 def self_test(chat: ServedChat, *, times: int = 8, max_tokens: int = 512) -> SelfTest:
-    """Probe a chat, or the chat behind a cache. Raises ServiceError, naming both sides, if it is not as configured.
+    """Probe a chat behind its wrappers. Raises ServiceError, naming both sides, when it is not as configured.
 
     max_tokens: room of one probe's reply; a model that thinks needs some.
     """
-    chat = getattr(chat, "chat", chat)
+    while (inner := getattr(chat, "chat", None)) is not None:
+        chat = inner
     found = chat.served()
     wanted = getattr(chat, "context", None)
     if wanted is not None and found.context is not None and wanted > found.context:

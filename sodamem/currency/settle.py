@@ -77,6 +77,7 @@ class Succession:
         self.held = Held(loose=self.rule.loose or self.rule.holds == "single")
 
     def apply(self, claims: Sequence[Claim]) -> None:
+        """Go through the claims of the slot that stand, in whatever order they are given."""
         for claim in sorted(claims, key=lambda claim: claim.turn):
             if self._ends_by_itself(claim):
                 if self.rule.holds == "single" and not claim.ends:
@@ -114,12 +115,14 @@ class Succession:
         self.held.add(claim)
 
     def _losers(self, claim: Claim) -> list[Claim]:
-        if self.rule.holds == "multi" and claim.changes and claim.old:
+        changes = claim.changes
+        if self.rule.holds == "multi" and changes and claim.old:
             return self.held.take(claim.old, exact=False, all_if_unnamed=False)
-        if self.rule.holds != "single" or claim.adds:
+        known = claim.value in self.held.values and not changes  # said again: no news
+        if self.rule.holds != "single" or claim.adds or known:
             return []
         losers = self.held.take_rivals(claim.value)
-        if losers or claim.changes:
+        if losers or changes:
             losers += [brief for brief in self.passing if brief.value != claim.value and _lasts(brief, claim.start)]
             self.passing = []
         return losers

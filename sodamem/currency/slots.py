@@ -21,7 +21,7 @@ from sodamem.currency.values import Value, read, read_role, value_of
 from sodamem.currency.view import asserts
 from sodamem.errors import ConfigError
 from sodamem.protocols import Currency
-from sodamem.types import Edge, FactEvent
+from sodamem.types import Edge, FactEvent, Role
 
 Scope = tuple[Value | None, ...]  # None: nobody told, and nothing is usual
 Slot = tuple[str, str, Scope]  # subject, predicate, scope
@@ -30,12 +30,14 @@ Slot = tuple[str, str, Scope]  # subject, predicate, scope
 @dataclass(frozen=True, kw_only=True)
 class SlotCurrency(Currency):
     """slots: the table of predicates (see Rule) · aliases: predicate -> the predicate whose slot it fills ·
-    padding: words that do not tell values apart · additions: patterns of words that add a value to what there is, so
-    that it replaces nothing ("I also have a dog") · temporary_days: how long "for now" lasts when no end is said ·
-    sitting_hours: how near a correction must be to a statement that it does not name."""
+    synonyms: word of a scope -> the word it stands for · padding: words that do not tell values apart · additions:
+    patterns of words that add a value to what there is, so that it replaces nothing ("I also have a dog") ·
+    temporary_days: how long "for now" lasts when no end is said · sitting_hours: how near a correction must be to a
+    statement that it does not name."""
 
     slots: Mapping[str, Mapping[str, Any]]
     aliases: Mapping[str, str]
+    synonyms: Mapping[str, str]
     padding: Sequence[str]
     additions: Sequence[str]
     temporary_days: float
@@ -150,5 +152,9 @@ class SlotCurrency(Currency):
         wanted = self._scopes.get(predicate)
         if wanted is None:
             return ()
-        said = {role.name: read_role(role, self._padding) for role in fact.roles if role.name in wanted}
+        said = {role.name: self._scope_value(role) for role in fact.roles if role.name in wanted}
         return tuple(said.get(name) or usual for name, usual in wanted.items())
+
+    def _scope_value(self, role: Role) -> Value:
+        same = self.synonyms.get(role.words.casefold())
+        return read(same, self._padding) if same else read_role(role, self._padding)

@@ -10,6 +10,7 @@ import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+from sodamem import text
 from sodamem.judge.words import is_number, spelt
 
 _DAYS = {"day": 1, "night": 1, "week": 7, "fortnight": 14}
@@ -18,8 +19,10 @@ _MINUTES = {"minute": 1, "min": 1, "hour": 60, "hr": 60, "second": 1 / 60}
 _LENGTHS = ("day", "month", "minute")
 _MONEY = re.compile(r"[$€£]\s?\d|\b(?:dollar|euro|pound|buck)s?\b", re.IGNORECASE)
 _AROUND = frozenset(
-    "about around roughly approximately almost nearly over at least total of for ago in the a an some only just "
-    "exactly times time".split()  # noqa: SIM905
+    text.words(
+        "about around roughly approximately almost nearly over at least total of for ago in the a an some only just "
+        "exactly times time"
+    )
 )
 _HOW_MANY = re.compile(r"\bhow (?:many|long|old|often|much)\b", re.IGNORECASE)
 _FIRST_SENTENCE = re.compile(r".+?(?=\.\s|\s\(|;|$)")
@@ -73,7 +76,8 @@ def sole(gold: str, question: str) -> Amount | None:
 def same_amount(gold: Amount, answer: str, *, off_by_one: bool) -> bool | None:
     """Whether the answer's first or last amount of this kind is the gold's; None when it names no amount.
 
-    "$350,000 - $325,000 = $25,000" states its result last, "two, since 2019" first. Alternatives ("4 or 5") are no answer. With `off_by_one` a length of time may differ by one unit.
+    "$350,000 - $325,000 = $25,000" states its result last, "two, since 2019" first. Alternatives ("4 or 5") are no
+    answer. With `off_by_one` a length of time may differ by one unit.
     """
     given = [amount for amount in amounts(answer) if _alike(gold, amount) and not _is_year(amount, gold)]
     if not given:

@@ -11,7 +11,10 @@ from collections.abc import Sequence
 
 from sodamem import text
 
-_UNITS = "zero one two three four five six seven eight nine ten eleven twelve thirteen fourteen fifteen sixteen seventeen eighteen nineteen"  # fmt: skip
+_UNITS = (
+    "zero one two three four five six seven eight nine ten eleven twelve thirteen fourteen fifteen sixteen seventeen "
+    "eighteen nineteen"
+)
 # First to third tell an order more often than a number ("the bake sale first"), so they stay words.
 _ORDINALS = "zeroth - - - fourth fifth sixth seventh eighth ninth tenth eleventh twelfth"
 _TENS = ("twenty", "thirty", "forty", "fifty", "sixty", "seventy", "eighty", "ninety")
@@ -19,13 +22,18 @@ _VALUES = {word: value for names in (_UNITS, _ORDINALS) for value, word in enume
 _VALUES |= {word: 10 * value for value, word in enumerate(_TENS, start=2)}
 _VALUES |= {"once": 1, "twice": 2, "thrice": 3}
 _SCALES = {"hundred": 100, "thousand": 1000, "million": 1_000_000}
+# Other words for the same person: a relative is told of as "my mom" and asked about as "her mother".
+_SAME = {"mom": "mother", "mum": "mother", "dad": "father", "auntie": "aunt", "grandma": "grandmother", "granny": "grandmother",
+         "grandpa": "grandfather", "kid": "child", "kids": "children"}  # fmt: skip
 _ARTICLES = frozenset({"a", "an", "the"})
 _DIGITS = re.compile(r"(?P<number>\d{1,3}(?:,\d{3})+(?:\.\d+)?|\d+(?:\.\d+)?)(?:st|nd|rd|th)?")
 _GLUED = re.compile(r"(?<=[A-Za-z])(?=\d)|(?<=\d)(?=[A-Za-z]{3,})")
 
 NEGATIONS = frozenset(
-    "no not never none nobody nothing neither nor without cannot can't don't doesn't didn't isn't aren't wasn't "
-    "weren't won't wouldn't couldn't shouldn't haven't hasn't hadn't instead rather except".split()  # noqa: SIM905
+    text.words(
+        "no not never none nobody nothing neither nor without cannot can't don't doesn't didn't isn't aren't wasn't "
+        "weren't won't wouldn't couldn't shouldn't haven't hasn't hadn't instead rather except"
+    )
 )
 _DECLINES = re.compile(
     r"\b(?:(?:do|does|did|could|can)(?:n[o']?t| not) (?:know|mention|say|tell|find|recall|provide)|not (?:been )?"
@@ -44,7 +52,7 @@ def canonical(value: str) -> list[str]:
     found: list[str] = []
     for word in spelt(value):
         if word not in _ARTICLES:
-            found.append(word if is_number(word) else text.stem(word))
+            found.append(word if is_number(word) else text.stem(_SAME.get(word, word)))
     return found
 
 

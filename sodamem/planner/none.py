@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 
-from sodamem.protocols import Planner
+from sodamem.protocols import Desk, Planner
 from sodamem.types import Evidence, Question
 
 
 @dataclass(frozen=True, kw_only=True)
 class NoPlanner(Planner):
-    def gather(self, question: Question, recall: Callable[[Question], Sequence[Evidence]]) -> Sequence[Evidence]:
+    def gather(self, question: Question, recall: Desk) -> Sequence[Evidence]:
         return recall(question)

@@ -7,21 +7,27 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from sodamem import text
-from sodamem.reader.matching import Match
+from sodamem.reader.matching import Match, of
 from sodamem.reader.questions import Asked, base
 from sodamem.reader.sentences import Sentence, words_of
 
-_NUMBERS = "zero one two three four five six seven eight nine ten eleven twelve thirteen fourteen fifteen".split()  # noqa: SIM905
-_ORDINALS = "zeroth first second third fourth fifth sixth seventh eighth ninth tenth eleventh twelfth".split()  # noqa: SIM905
-_COUNTED = re.compile(r"\bhow many (?:different |other |more |total )?(?P<noun>(?:[\w'-]+ )*?[\w'-]+)(?= (?:of|do|does|did|has|have|had|is|are|"
-                      r"was|were|in|on|at|can|could|will|would)\b|\?|$)", re.IGNORECASE)  # fmt: skip
+_NUMBERS = text.words(
+    "zero one two three four five six seven eight nine ten eleven twelve thirteen fourteen fifteen sixteen seventeen"
+)
+_ORDINALS = text.words("zeroth first second third fourth fifth sixth seventh eighth ninth tenth eleventh twelfth")
+_COUNTED = re.compile(
+    r"\bhow many (?:different |other |more |total )?(?P<noun>(?:[\w'-]+ )*?[\w'-]+)"
+    r"(?= (?:of|do|does|did|has|have|had|is|are|was|were|in|on|at|can|could|will|would)\b|\?|$)",
+    re.IGNORECASE,
+)
 _MONEY = re.compile(
     r"[$€£]\s?\d[\d,]*(?:\.\d+)?k?|\b\d[\d,]*(?:\.\d+)? (?:dollars|euros|pounds|bucks|percent)\b|\b\d+(?:\.\d+)?%",
     re.IGNORECASE,
 )
 _OFTEN = re.compile(
-    r"\b(?:(?:once|twice|thrice|(?:\w+) times) (?:a|per|every|each) (?:day|week|month|year)|(?:every|each) (?:other |single )?\w+(?: \w+)?|"
-    r"daily|weekly|monthly|yearly|multiple times a (?:day|week|month|year)|(?:a few|several|\w+) days a week)\b",
+    r"\b(?:(?:(?:once|twice|\w+ times) or )?(?:once|twice|thrice|\w+ times) (?:a|per|every|each) "
+    r"(?:day|week|month|year)|(?:every|each) (?:other |single )?\w+(?: \w+)?|daily|weekly|monthly|yearly|"
+    r"(?:a few|several|\w+) days a week)\b",
     re.IGNORECASE,
 )
 _TOKEN = re.compile(r"[$€£]?\d[\d,]*(?:\.\d+)?|[\w'’-]+")
@@ -46,7 +52,7 @@ def counted(asked: Asked, found: Sequence[Match]) -> Counted | None:
         return None
     noun = _COUNTED.search(asked.text)
     head = base(text.stem(text.words(noun["noun"])[-1])) if noun else ""
-    return _enumerated(head, found) or _stated(head, found)
+    return _enumerated(asked, head, found) or _stated(head, found)
 
 
 def _patterns(asked: Asked) -> list[re.Pattern[str]]:
@@ -54,19 +60,18 @@ def _patterns(asked: Asked) -> list[re.Pattern[str]]:
     return [_OFTEN] if "how often" in low else [_MONEY] if "how much" in low else []
 
 
-def _enumerated(head: str, found: Sequence[Match]) -> Counted | None:
+def _enumerated(asked: Asked, head: str, found: Sequence[Match]) -> Counted | None:
     """Distinct values of active facts that are of the counted kind: at least two, or there is nothing to count."""
     items: dict[frozenset[str], tuple[str, Sentence]] = {}
-    for match in found:
-        fact = match.sentence.item.fact
-        if fact is None or fact.status != "active" or not fact.polarity or fact.modality not in _REAL:
-            continue
-        if fact.pieces[0].text not in match.sentence.quote and match.sentence.quote not in fact.pieces[0].text:
-            continue
-        for role in fact.roles:
-            words = words_of(role.words)
-            if role.name == "value" and head and (head in words or head in words_of(fact.predicate.replace("_", " "))):
-                items.setdefault(words - {head}, (role.words, match.sentence))
+    for sentence in (match.sentence for match in found):
+        for fact in sentence.facts:
+            if fact.status != "active" or not fact.polarity or fact.modality not in _REAL or not of(fact, asked):
+                continue
+            kind = words_of(fact.predicate.replace("_", " "))
+            for role in fact.roles:
+                words = words_of(role.words)
+                if role.name == "value" and head and (head in words or head in kind):
+                    items.setdefault(words - {head}, (role.words, sentence))
     items.pop(frozenset(), None) if len(items) > 1 else None  # "a bike" may be any of those named more exactly
     if len(items) < 2:
         return None

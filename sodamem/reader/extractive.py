@@ -1,4 +1,4 @@
-"""Extractive reader: composes answers from the words, times and facts of the evidence, quoted and cited; needs no model.
+"""Extractive reader: answers from the words, times and facts of the evidence, quoted and cited; needs no model.
 
 Paper section 4.6 asks for selected evidence and mandatory citations; here the selection is by shared words, whose
 words they are, and the time a sentence names. It abstains where nothing fits, or where only somebody else fits.
@@ -16,7 +16,7 @@ from sodamem.protocols import Reader
 from sodamem.reader import phrases
 from sodamem.reader.citations import verified
 from sodamem.reader.counting import counted
-from sodamem.reader.matching import Match, Weights, matches, rarity, weigh
+from sodamem.reader.matching import Match, Weights, matches, of, rarity, weigh
 from sodamem.reader.questions import Asked, analyse
 from sodamem.reader.sentences import Sentence, sentences, speakers, words_of
 from sodamem.reader.when import Dated, TimeWeights, coarsened, dated, distance, length_said
@@ -26,8 +26,17 @@ from sodamem.types import Answer, Citation, Evidence, Interval, Question
 UNKNOWN = "I do not know: the memory holds nothing about this."
 OTHERS = "I do not know: the memory tells this of somebody else."
 PLANNED = "I do not know: the memory holds a plan, not whether it happened."
-_BETWEEN = re.compile(r"\bbetween (?P<first>.+?) and (?P<second>.+?)\??$", re.IGNORECASE)
-_SINCE_WHEN = re.compile(r"\bsince (?P<first>.+?) when (?P<second>.+?)\??$", re.IGNORECASE)
+# How questions name two events whose distance they ask for.
+_ENDS = tuple(
+    re.compile(pattern, re.IGNORECASE)
+    for pattern in (
+        r"\bbetween (?P<first>.+?) and (?P<second>.+?)\??$",
+        r"\bfrom (?P<first>.+?) (?:to|until) (?P<second>.+?)\??$",
+        r"\bsince (?P<first>.+?) when (?P<second>.+?)\??$",
+        r"\b(?:after|before) (?P<first>.+?),? (?:did|was|were|had) (?P<second>.+?)\??$",
+        r"\bdid (?P<second>.+?) (?:after|before) (?P<first>.+?)\??$",
+    )
+)
 _SINCE = re.compile(r"\bsince\b", re.IGNORECASE)
 _AGO = re.compile(r"\bago\b", re.IGNORECASE)
 
@@ -37,10 +46,11 @@ class ExtractiveReader(Reader):
     """Reads the first `depth` evidence items.
 
     turn, rank, asks: how sentences are compared (matching.Weights) · here, near, fits: how times are (when.TimeWeights) ·
-    floor: share of the question's words, weighed by rarity, that an answer's sentence and turn must hold · margin: by how
-    much somebody else's sentence may fit better than those of the people asked about · undated: a report that names no
-    time is dated by the day it was said · quotes: sentences that answer a question for several things ·
-    context: sentences quoted after the best one, which often holds only the topic.
+    floor: what a sentence must hold of the question's words, weighed by rarity, to answer · margin: by how much somebody
+    else's sentence may fit better than those of the people asked about · facts: share of the question's words that a
+    fact's statement must hold for its value to answer · undated: a report that names no time is dated by the day it was
+    said · quotes: sentences that answer a question for several things · context: sentences quoted after the best one,
+    which often holds only the topic.
     """
 
     depth: int
@@ -52,6 +62,7 @@ class ExtractiveReader(Reader):
     fits: float
     floor: float
     margin: float
+    facts: float
     undated: bool
     quotes: int
     context: int
@@ -62,7 +73,7 @@ class ExtractiveReader(Reader):
                 raise ConfigError(f"reader.{name} must be >= 1, got {getattr(self, name)}")
         if self.context < 0:
             raise ConfigError(f"reader.context must be >= 0, got {self.context}")
-        for name in ("turn", "rank", "asks", "here", "near", "fits", "floor"):
+        for name in ("turn", "rank", "asks", "here", "near", "fits", "floor", "facts"):
             if not 0 <= getattr(self, name) <= 1:
                 raise ConfigError(f"reader.{name} must be between 0 and 1, got {getattr(self, name)}")
 
@@ -76,9 +87,9 @@ class ExtractiveReader(Reader):
 
     def read(self, question: Question, evidence: Sequence[Evidence]) -> Answer:
         asked = analyse(question, speakers(evidence[: self.depth]))
-        pool = current(asked, evidence[: self.depth])
-        found = matches(asked, pool, self._weights)
-        own = [match for match in found if match.own and not stale(match.sentence, evidence, asked)]
+        pool = evidence[: self.depth]
+        found = [match for match in matches(asked, pool, self._weights) if not stale(match.sentence, asked)]
+        own = [match for match in found if match.own]
         fitting = [match for match in own if match.fit >= self.floor]
         if not fitting:
             return Answer(text=UNKNOWN, abstained=True)
@@ -114,7 +125,7 @@ class ExtractiveReader(Reader):
 
     def _between(self, asked: Asked, own: Sequence[Match], pool: Sequence[Evidence]) -> Answer | None:
         """The distance of two dated events, or of one from the moment of asking ("how many days ago")."""
-        parts = _BETWEEN.search(asked.text) or _SINCE_WHEN.search(asked.text)
+        parts = next((found for ends in _ENDS if (found := ends.search(asked.text))), None)
         if _AGO.search(asked.text) or (_SINCE.search(asked.text) and not parts):
             found = self._exact(asked, own)
             now = Interval(start=asked.at, end=asked.at.replace(microsecond=999_999), grain="minute")
@@ -153,22 +164,24 @@ class ExtractiveReader(Reader):
     # --- things -------------------------------------------------------------------------------------------------------
 
     def _thing(self, asked: Asked, own: Sequence[Match], pool: Sequence[Evidence]) -> Answer:
-        told = [match for match in own if not match.sentence.question] or list(own)
-        told = [match for match in told if match.fit >= self.floor]
+        told = [match for match in own if match.fit >= self.floor and not match.sentence.question]
         if not told:
             return Answer(text=UNKNOWN, abstained=True)
-        if answer := _listed(asked, told[0].sentence) or self._fact(asked, told, pool):
-            return answer
+        if (known := _listed(asked, told[0].sentence) or self._fact(asked, told, pool)) is not None:
+            return known
+        # A sentence that holds what is asked for, a place or a person, gains what one with a time would.
+        spans = {id(match): phrases.short(asked, match.sentence) for match in told}
+        told.sort(key=lambda m: (-m.score - self.here * bool(spans[id(m)]), m.sentence.item.rank, m.sentence.place))
         if asked.many:
-            telling = [m.sentence for m in told if m.fit >= self.floor and m.sentence.terms & asked.terms]
-            chosen = list({one.quote: one for one in telling}.values())[: self.quotes] or [told[0].sentence]
-            return cited(" ".join(phrases.short(asked, one) or one.quote for one in chosen), chosen)
+            chosen = list({m.sentence.quote: m for m in told if m.sentence.terms & asked.terms}.values())[: self.quotes]
+            chosen = chosen or told[:1]
+            return cited(" ".join(spans[id(m)] or m.sentence.quote for m in chosen), [m.sentence for m in chosen])
         best = told[0].sentence
-        if answer := phrases.short(asked, best):
+        if answer := spans[id(told[0])]:
             return cited(answer, (best,))
         after = [one for one in sentences(best.item) if one.turn_id == best.turn_id and one.place > best.place]
-        chosen = [best, *(one for one in after[: self.context] if not one.question)]
-        return cited(" ".join(one.quote for one in chosen), chosen)
+        quoted = [best, *(one for one in after[: self.context] if not one.question)]
+        return cited(" ".join(one.quote for one in quoted), quoted)
 
     def _fact(self, asked: Asked, told: Sequence[Match], pool: Sequence[Evidence]) -> Answer | None:
         """The value of the best fact whose own statement, without the words it quotes, is about what is asked.
@@ -178,32 +191,25 @@ class ExtractiveReader(Reader):
         rare = rarity(asked, pool)
         values: dict[str, Sentence] = {}
         predicate = ""
-        for match in told:
-            fact = match.sentence.item.fact
-            if fact is None or not any(piece.text in match.sentence.quote for piece in fact.pieces):
-                continue
-            value = phrases.value(asked, fact)
-            about = weigh(words_of(phrases.headline(fact)), rare) >= self.floor
-            if value and about and predicate in ("", fact.predicate):
-                predicate = fact.predicate
-                values.setdefault(value, match.sentence)
+        for sentence in (match.sentence for match in told):
+            for fact in sentence.facts:
+                value = phrases.value(asked, fact) if fact.status == "active" or asked.past else None
+                about = weigh(words_of(phrases.headline(fact)), rare) >= self.facts
+                if value and about and predicate in ("", fact.predicate) and of(fact, asked):
+                    predicate = fact.predicate
+                    values.setdefault(value, sentence)
         chosen = list(values)[: None if asked.many else 1]
         return cited(", ".join(chosen), [values[value] for value in chosen]) if chosen else None
 
 
-def current(asked: Asked, evidence: Sequence[Evidence]) -> list[Evidence]:
-    """The evidence without facts that no longer hold, unless the question asks for what was."""
-    return [item for item in evidence if item.status == "active" or (asked.past and item.status == "superseded")]
+def stale(sentence: Sentence, asked: Asked) -> bool:
+    """True when the sentence says only what no longer holds and the question is about now.
 
-
-def stale(sentence: Sentence, evidence: Sequence[Evidence], asked: Asked) -> bool:
-    """True when the sentence says what a later one has replaced: turns keep saying it, only facts know."""
-    return not asked.past and any(
-        piece.turn_id == sentence.turn_id and (piece.text in sentence.quote or sentence.quote in piece.text)
-        for item in evidence
-        if item.fact and item.status != "active"
-        for piece in item.fact.pieces
-    )
+    Turns go on saying what later ones replaced; only the facts they stated know.
+    """
+    if asked.form == "when" or asked.done or asked.past:
+        return False
+    return bool(sentence.facts) and all(fact.status != "active" for fact in sentence.facts)
 
 
 def _listed(asked: Asked, sentence: Sentence) -> Answer | None:

@@ -11,18 +11,19 @@ from dataclasses import dataclass
 from sodamem import text
 from sodamem.reader.questions import Asked
 from sodamem.reader.sentences import Sentence, sentences, words_of
-from sodamem.types import Evidence
+from sodamem.types import Evidence, FactEvent
 
 # A name set off by commas calls somebody and tells nothing of them: "Thanks, Caroline!", "Caroline, look".
 _CALLED = re.compile(
     r"(?:^|,)\s*[A-Z][\w'’]*(?=\s*[,.!?]|$)|^(?:hey|hi|hello|wow|thanks|congrats|yeah|yep)\b[\s,]*[A-Z]\w*",
     re.IGNORECASE,
 )
+_PREFIX = 5  # letters that two stems must share for one to be a form of the other
 _SELF = re.compile(r"\b(?:I|I['’]\w+|we|we['’]\w+|me|us)\b")
 # Somebody else as the subject: "my uncle Oscar visited", "Ravi went". Verbs that only people are the subject of.
 _KIN = (
-    r"[Mm]y (?:\w+ )?(?:mom|mother|dad|father|sister|brother|wife|husband|grand\w+|aunt|uncle|cousin|friend|son|daughter|"
-    r"neighbou?r|colleague|co-?worker|boss|roommate|flatmate|partner|niece|nephew)(?: [A-Z]\w+)?"
+    r"[Mm]y (?:\w+ )?(?:mom|mother|dad|father|sister|brother|wife|husband|grand\w+|aunt|uncle|cousin|friend|son|"
+    r"daughter|neighbou?r|colleague|co-?worker|boss|roommate|flatmate|partner|niece|nephew)(?: [A-Z]\w+)?"
 )
 _VERB = (
     r"went|met|got|gets|bought|lives|works|likes|loves|dislikes|plays|visited|moved|started|joined|finished|adopted|owns|"
@@ -74,7 +75,7 @@ def matches(asked: Asked, evidence: Sequence[Evidence], weights: Weights) -> lis
             share = (1 - weights.turn) * inside + weights.turn * weigh(sentence.terms | around, rare)
             fit = share + weights.timely * timely(sentence, asked)
             own = concerns(sentence, asked)
-            score = fit - lost - weights.asks * sentence.question
+            score = fit - lost - weights.asks * sentence.empty
             found.append(Match(sentence=sentence, share=share, fit=fit, own=own, score=score))
     return sorted(found, key=lambda match: (-match.score, match.sentence.item.rank, match.sentence.place))
 
@@ -97,7 +98,15 @@ def rarity(asked: Asked, evidence: Sequence[Evidence]) -> Mapping[str, float]:
 
 
 def weigh(terms: frozenset[str], rare: Mapping[str, float]) -> float:
-    return math.fsum(value for term, value in rare.items() if term in terms)
+    """Weight of the question's words that are among the terms; "mentorship" is held by "mentor"."""
+    return math.fsum(value for term, value in rare.items() if _held(term, terms))
+
+
+def _held(term: str, terms: frozenset[str]) -> bool:
+    return term in terms or (
+        len(term) >= _PREFIX
+        and any(other.startswith(term) or term.startswith(other) for other in terms if len(other) >= _PREFIX)
+    )
 
 
 def concerns(sentence: Sentence, asked: Asked) -> bool:
@@ -108,14 +117,20 @@ def concerns(sentence: Sentence, asked: Asked) -> bool:
     people = asked.people
     if not people:
         return True
-    fact = sentence.item.fact
-    if fact and any(piece.text in sentence.quote for piece in fact.pieces):
-        return bool(words_of(fact.subject.partition(":")[2]) & {term for who in people for term in words_of(who)})
+    told = [fact for fact in sentence.facts if fact.subject.startswith("person:")]
+    if told:
+        return any(of(fact, asked) for fact in told)
     if sentence.item.speaker in people:
         return not _of_another(sentence.quote, asked)
     words = set(text.words(_CALLED.sub(" ", sentence.quote)))
     names = {word for who in people for word in text.words(who)}
     return bool(words & names) or (bool(words & _ADDRESSED) and not words & {"i", "my", "me"})
+
+
+def of(fact: FactEvent, asked: Asked) -> bool:
+    """True when the question names the subject of the fact, or is about that person by "I"; without people, always."""
+    subject = words_of(fact.subject.partition(":")[2].replace("_", " "))
+    return not asked.people or bool(subject & words_of(f"{asked.text} {' '.join(asked.people)}"))
 
 
 def _of_another(quote: str, asked: Asked) -> bool:

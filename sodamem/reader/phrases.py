@@ -8,6 +8,7 @@ from collections.abc import Iterator
 from sodamem import text
 from sodamem.reader.questions import Asked, base
 from sodamem.reader.sentences import Sentence, words_of
+from sodamem.reader.wording import MONTHS
 from sodamem.types import FactEvent
 
 _TITLED = re.compile(
@@ -20,18 +21,18 @@ _PLACE = re.compile(
 )
 _NAME = re.compile(r"(?<![.!?] )(?<!^)\b[A-Z][a-z]+(?: [A-Z][a-z]+)*\b")
 _KIN = re.compile(
-    r"\bmy (?:\w+ )?(?:mom|mother|dad|father|sister|brother|wife|husband|grandm\w+|grandfather|grandpa|aunt|uncle|cousin|friends?|"
-    r"family|son|daughter|kids|partner|girlfriend|boyfriend|boss|colleagues?|neighbou?rs?|teammates?|coach)\b",
+    r"\bmy (?:\w+ )?(?:mom|mother|dad|father|sister|brother|wife|husband|grandm\w+|grandfather|grandpa|aunt|uncle|cousin|"
+    r"friends?|family|son|daughter|kids|partner|girlfriend|boyfriend|boss|colleagues?|neighbou?rs?|teammates?|coach)\b",
     re.IGNORECASE,
 )
 _REASON = re.compile(r"\b(?:because|since|so that|in order to|due to|thanks to)\b.*", re.IGNORECASE | re.DOTALL)
 _PLACES = ("first", "second", "third", "fourth", "fifth", "sixth", "seventh", "eighth", "ninth", "tenth")
 _NTH = re.compile(rf"\b(?:{'|'.join(_PLACES)})\b", re.IGNORECASE)
 _ITEM = re.compile(r"(?:^|\s)(?P<number>\d{1,2})[.)] (?P<item>.+?)(?=[;,]?\s+\d{1,2}[.)] |\n|$)")
-_MONTHS = frozenset(
-    "January February March April May June July August September October November December Monday Tuesday Wednesday "
-    "Thursday Friday Saturday Sunday I".split()
-)
+_NO_NAMES = frozenset({*MONTHS, "Monday", "Tuesday", "Wednesday", "Thursday", "Friday", "Saturday", "Sunday", "I"})
+_REAL = frozenset({"past_event", "current_state", "preference"})
+_PLANNED = frozenset({"future_plan", "intent"})
+_KINDS = {"where": ("place", "organisation"), "who": ("person",)}  # of the entities that can answer
 _SAID = frozenset({"value", "name", "place", "employer"})  # roles that may fill an answer
 
 
@@ -43,7 +44,7 @@ def short(asked: Asked, sentence: Sentence) -> str | None:
     if asked.form == "where":
         return _fresh(asked, (m[1] for m in _PLACE.finditer(sentence.quote)))
     if asked.form == "who":
-        names = [m[0] for m in _NAME.finditer(sentence.quote) if m[0] not in _MONTHS]
+        names = [m[0] for m in _NAME.finditer(sentence.quote) if m[0] not in _NO_NAMES]
         return _fresh(asked, [*(m[0] for m in _KIN.finditer(sentence.quote)), *names])
     if asked.form == "what" and _TITLED.search(asked.text):
         titles = [m[1] or m[2] for m in _TITLE.finditer(sentence.quote)]
@@ -67,12 +68,15 @@ def _fresh(asked: Asked, phrases: Iterator[str] | list[str]) -> str | None:
 
 
 def value(asked: Asked, fact: FactEvent) -> str | None:
-    """The value of a fact, when it is news to the question; what it denies, asks or imagines is no value."""
-    if not fact.polarity or fact.modality in ("question", "advice") or "hypothetical" in fact.flags:
+    """The value of a fact, when it is news to the question; what it denies, plans or imagines is no value."""
+    wanted = _REAL | _PLANNED if asked.ahead else _REAL
+    if not fact.polarity or fact.modality not in wanted or "hypothetical" in fact.flags:
         return None
     if asked.form == "count":
         return fact.quantity.words if fact.quantity else None
-    return _fresh(asked, [role.words for role in fact.roles if role.name in _SAID])
+    kinds = _KINDS.get(asked.form)
+    said = [r.words for r in fact.roles if r.name in _SAID and (kinds is None or r.entity.partition(":")[0] in kinds)]
+    return _fresh(asked, said)
 
 
 def headline(fact: FactEvent) -> str:

@@ -6,7 +6,7 @@ Answer forms after Li and Roth's coarse question classes (COLING 2002), cut down
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from typing import Literal
@@ -17,21 +17,28 @@ from sodamem.types import Interval, Question, TimeValue
 
 Form = Literal["when", "how_long", "between", "count", "yes_no", "why", "where", "who", "what"]
 
+
+def rx(pattern: str) -> re.Pattern[str]:
+    return re.compile(pattern, re.IGNORECASE)
+
+
 _UNIT = r"(?P<unit>day|week|weekend|month|year|hour|minute)s?"
-_FORMS: tuple[tuple[Form, re.Pattern[str]], ...] = tuple(
-    (form, re.compile(pattern, re.IGNORECASE))
-    for form, pattern in (
-        ("between", rf"\bhow (?:many {_UNIT}|long)\b.*\b(?:between|passed|elapsed|gone by|since|after|before|ago)\b"),
-        ("how_long", rf"^\W*(?:for |after )?how (?:long|many {_UNIT})\b"),
-        ("when", r"^\W*when\b|^\W*(?:in |on |around |by |since )?(?:what|which) (?:date|day|week|weekend|month|year|time)\b"
-                 r"|^\W*in which month\b"),
-        ("count", r"\bhow (?:many|much|often)\b"),
-        ("why", r"^\W*(?:why|for what reason|what (?:motivat|inspir)\w+|how come)\b"),
-        ("where", r"^\W*(?:in |from |to )?(?:where|(?:what|which) (?:city|country|state|town|place|area|location)s?)\b"),
-        ("who", r"^\W*(?:with |to |for )?who(?:m|se)?\b"),
-        ("yes_no", r"^\W*(?:is|are|was|were|do|does|did|has|have|had|can|could|will|would|should|am)\b"),
-    )
-)  # fmt: skip
+_OTHERWISE: Form = "what"
+_PLACES = "city|country|state|town|place|area|location"
+# The first pattern that fits decides.
+_FORMS: Mapping[Form, re.Pattern[str]] = {
+    "between": rx(rf"\bhow (?:many {_UNIT}|long)\b.*\b(?:between|passed|e?lapsed|gone by|since|after|before|ago)\b"),
+    "how_long": rx(rf"^\W*(?:for |after )?how (?:long|many {_UNIT})\b"),
+    "when": rx(
+        r"^\W*when\b|^\W*in which month\b"
+        r"|^\W*(?:in |on |around |by |since )?(?:what|which) (?:date|day|week|weekend|month|year|time)\b"
+    ),
+    "count": rx(r"\bhow (?:many|much|often)\b"),
+    "why": rx(r"^\W*(?:why|for what reason|what (?:motivat|inspir)\w+|how come)\b"),
+    "where": rx(rf"^\W*(?:in |from |to )?(?:where|(?:what|which) (?:{_PLACES})s?)\b"),
+    "who": rx(r"^\W*(?:with |to |for )?who(?:m|se)?\b"),
+    "yes_no": rx(r"^\W*(?:is|are|was|were|do|does|did|has|have|had|can|could|will|would|should|am)\b"),
+}
 _AHEAD = re.compile(
     r"\b(?:plan\w*|going to|will|intend\w*|hop(?:e|es|ing) to|upcoming|next|scheduled)\b"
     r"|^\W*when (?:is|are|does)\b",
@@ -45,16 +52,17 @@ _PAST = re.compile(
 _PLURAL = re.compile(
     r"^\W*(?:what|which)(?: (?:kinds?|types?|sorts?) of)?(?: [\w'-]+){0,3}? (?P<noun>[a-z]{3,}s)\b", re.IGNORECASE
 )
-_NOT_PLURAL = frozenset("does was has is this his 's gives us yes business process focus its dress always".split())
-_FIRST_PERSON = frozenset({"i", "me", "my", "mine", "myself", "i'm", "i've", "i'd", "i'll", "we", "our", "us"})
+_NOT_PLURAL = frozenset(text.words("does was has is this his gives us yes business process focus its dress always"))
 _TOLD = re.compile(
     r"\b(?:you|your)\b.*\b(?:t[oe]ld|said|say|suggest|recommend|mention|gave|give|list|provid|advis|explain)",
     re.IGNORECASE,
 )
 # Words that say what form the answer has, not what it is about.
 _FORM_WORDS = frozenset(
-    text.stem(word)
-    for word in "many much often long date day week month year time kind type sort name mention say tell describe ago pass elapse".split()
+    text.terms(
+        "many much often long date day week month year time kind type sort name mention say tell describe ago pass "
+        "elapse lapse"
+    )
 )
 _POLICY = Policy(
     week_start=0, weekday="nearest", untensed="past", day_month_order="month_first", country="US", recent_days=30
@@ -63,9 +71,11 @@ _POLICY = Policy(
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Asked:
-    """A question, taken apart. `terms`: stemmed words it is about · `people`: participants it names, as they are spelt in
-    the evidence · `unit`: of a length of time · `within`: the time it limits itself to · `ahead`: asks for a plan · `done`: whether or when it
-    happened · `past`: for what was before · `many`: for several things.
+    """A question, taken apart.
+
+    terms: stemmed words it is about · people: participants it names, spelt as in the evidence · unit: of a length of
+    time · within: the time it limits itself to · ahead: asks for a plan · done: whether or when a thing happened ·
+    past: for what was before · many: for several things.
     """
 
     form: Form
@@ -84,7 +94,8 @@ class Asked:
 def analyse(question: Question, speakers: Sequence[str]) -> Asked:
     """Takes a question apart; `speakers` are those whose words are in the evidence."""
     words = question.text
-    form, match = next(((form, m) for form, pattern in _FORMS if (m := pattern.search(words))), ("what", None))
+    fits = ((form, match) for form, pattern in _FORMS.items() if (match := pattern.search(words)))
+    form, match = next(fits, (_OTHERWISE, None))
     people = named(words, speakers)
     names = {text.stem(word) for person in people for word in text.words(person)}
     times = read(words, question.asked_at, _POLICY)
@@ -133,12 +144,13 @@ def _asks_many(words: str) -> bool:
 
 # Past forms that no stemmer reaches, so that "went" answers "when did she go".
 _PAST_FORMS = (
-    "go went gone,buy bought,get got gotten,win won,run ran,meet met,make made,take took taken,see saw seen,give gave given,"
-    "come came,find found,feel felt,lose lost,think thought,bring brought,catch caught,teach taught,write wrote written,"
-    "drive drove driven,fly flew flown,speak spoke spoken,break broke broken,begin began begun,sing sang sung,swim swam swum,"
-    "sleep slept,spend spent,build built,send sent,hear heard,keep kept,pay paid,sell sold,eat ate eaten,know knew known,"
-    "grow grew grown,fall fell fallen,lead led,choose chose chosen,hold held,leave left,tell told,ride rode ridden,"
-    "wear wore worn,draw drew drawn,throw threw thrown,child children,mother mom mum,father dad,grandmother grandma granny,grandfather grandpa,photo picture pic photograph"
+    "go went gone,buy bought,get got gotten,win won,run ran,meet met,make made,take took taken,see saw seen,"
+    "give gave given,come came,find found,feel felt,lose lost,think thought,bring brought,catch caught,teach taught,"
+    "write wrote written,drive drove driven,fly flew flown,speak spoke spoken,break broke broken,begin began begun,"
+    "sing sang sung,swim swam swum,sleep slept,spend spent,build built,send sent,hear heard,keep kept,pay paid,"
+    "sell sold,eat ate eaten,know knew known,grow grew grown,fall fell fallen,lead led,choose chose chosen,hold held,"
+    "leave left,tell told,ride rode ridden,wear wore worn,draw drew drawn,throw threw thrown,child children,"
+    "mother mom mum,father dad,grandmother grandma granny,grandfather grandpa,photo picture pic photograph"
 )
 _BASE = {text.stem(form): text.stem(group.split()[0]) for group in _PAST_FORMS.split(",") for form in group.split()}
 

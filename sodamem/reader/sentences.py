@@ -8,7 +8,7 @@ from dataclasses import dataclass
 
 from sodamem import text
 from sodamem.reader.questions import base
-from sodamem.types import Evidence, TimeValue
+from sodamem.types import Evidence, FactEvent, TimeValue
 
 # Ends at a mark that is followed by space or the end; titles, initials, "p.m." and the "1." of a list end nothing.
 _END = re.compile(
@@ -16,7 +16,7 @@ _END = re.compile(
 )
 _PLAN = re.compile(
     r"\b(?:plan(?:s|ning|ned)?(?: on| to| for)?|going to|gonna|will|\w+['’]ll|hop(?:e|es|ing) to|wants? to|wanna|"
-    r"intend\w*|can(?:no|['’])?t wait|look(?:ing)? forward|thinking (?:of|about)|would (?:like|love) to|i['’]d (?:like|love) to|"
+    r"intend\w*|can(?:no|['’])?t wait|look(?:ing)? forward|thinking (?:of|about)|(?:would|i['’]d) (?:like|love) to|"
     r"considering|dream(?:ing)? of|next (?:week|weekend|month|year|summer|time)|tomorrow|upcoming|soon)\b",
     re.IGNORECASE,
 )
@@ -39,11 +39,17 @@ class Sentence:
     place: int  # number of the sentence in its turn, from 0
     terms: frozenset[str]
     times: tuple[TimeValue, ...]
+    facts: tuple[FactEvent, ...]  # what the sentence states, as it stands now
 
     @property
     def planned(self) -> bool:
         """Speaks of what is to come and reports nothing done."""
         return bool(_PLAN.search(self.quote)) and not _DONE.search(_PLAN.sub(" ", self.quote))
+
+    @property
+    def empty(self) -> bool:
+        """Asks, or greets and cheers, and tells nothing."""
+        return self.question or len(self.terms) < 2
 
     @property
     def question(self) -> bool:
@@ -61,6 +67,7 @@ def words_of(value: str) -> frozenset[str]:
 def sentences(item: Evidence) -> list[Sentence]:
     """Sentences of the turns an item stands for, in order; a fact's times are found again by their words."""
     found = []
+    facts = {fact.id: fact for fact in (*((item.fact,) if item.fact else ()), *item.facts)}.values()
     for turn_id, source in zip(item.turn_ids, item.quotable, strict=True):
         times = item.times if turn_id == item.turn_ids[0] else ()
         for place, (start, end) in enumerate(spans(source)):
@@ -75,9 +82,14 @@ def sentences(item: Evidence) -> list[Sentence]:
                     place=place,
                     terms=words_of(quote),
                     times=inside,
+                    facts=tuple(fact for fact in facts if _states(fact, turn_id, start, end)),
                 )
             )
     return found
+
+
+def _states(fact: FactEvent, turn_id: str, start: int, end: int) -> bool:
+    return any(piece.turn_id == turn_id and piece.start < end and start < piece.end for piece in fact.pieces)
 
 
 def _offset(value: TimeValue, source: str) -> int:

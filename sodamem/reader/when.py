@@ -22,11 +22,14 @@ from sodamem.types import Grain, Interval, TimeValue
 
 # Expressions that say how long or how often, or nothing definite: not when something happened.
 _NOT_WHEN = frozenset({"recently", "recurring", "long_ago", "at_an_age", "told_elsewhere"})
-_JUST = re.compile(r"\bjust (?:\w+ly )?(?:\w+ed|got|had|went|met|made|came|won|bought|took|found|did|saw)\b", re.IGNORECASE)
+_JUST = re.compile(
+    r"\bjust (?:\w+ly )?(?:\w+ed|got|had|went|met|made|came|won|bought|took|found|did|saw)\b", re.IGNORECASE
+)
 _STARTED = re.compile(r"\b(?:start|begin|began|first|since|join|adopt|move)\w*\b", re.IGNORECASE)
 _LENGTH = re.compile(
-    r"\b(?:(?:about|around|over|almost|nearly|at least|more than) )?(?:\d[\d,.]*|an?|one|two|three|four|five|six|seven|eight|nine|ten|eleven|"
-    r"twelve|fifteen|twenty|thirty|a few|a couple of|several|many|half an?)(?: and a half)?[ -]"
+    r"\b(?:(?:about|around|over|almost|nearly|at least|more than) )?"
+    r"(?:\d[\d,.]*|an?|one|two|three|four|five|six|seven|eight|nine|ten|eleven|twelve|fifteen|twenty|thirty|"
+    r"a few|a couple of|several|half an?)(?: and a half)?[ -]"
     r"(?:minute|hour|day|week|month|year|decade)s?(?: ago)?\b",
     re.IGNORECASE,
 )
@@ -115,7 +118,7 @@ def _begun(lasted: Interval, words: str) -> Interval | None:
 
 
 def _direction(asked: Asked, interval: Interval, said: datetime) -> int:
-    """+1 when the time lies on the side of its turn that the question asks for, -1 when on the other, 0 without a side."""
+    """+1 when the time lies on the side of its turn that is asked for, -1 when on the other, 0 without a side."""
     if asked.ahead:
         return 1 if interval.end > said else -1
     if asked.done:
@@ -150,27 +153,18 @@ def length_said(quote: str) -> str | None:
 
 
 def distance(first: Interval, second: Interval, unit: str) -> str | None:
-    """How far apart two times lie, in whole units of the question; None when their grain is too coarse to tell.
+    """How far apart two times begin, in whole units of the question; None when their grain is too coarse to tell.
 
-    Days need two days; weeks and months also hold between times of that same grain.
+    Days need two days; weeks also hold between weeks, months between months, years between years.
     """
     early, late = sorted((first, second), key=lambda interval: interval.start)
-    if early.grain == late.grain == "day" or (early.grain in ("day", "minute") and late.grain in ("day", "minute")):
-        days = (late.start.date() - early.start.date()).days
-        if unit in ("week", "weekend"):
-            return count(round(days / 7), "week")
-        if unit in ("month", "year"):
-            return count(_whole(early.start, late.start, unit), unit)
-        return count(days, "day")
-    if unit in ("week", "") and early.grain == late.grain == "week":
-        return count((late.start - early.start).days // 7, "week")
-    if unit in ("month", "year") and {early.grain, late.grain} <= {"day", "week", "weekend", "month"}:
-        return count(_whole(early.start, late.start, unit), unit)
-    if unit in ("year", "") and early.grain == late.grain == "year":
-        return count(late.start.year - early.start.year, "year")
-    return None
+    coarsest = max(_SIZE.get(early.grain, _SIZE["year"]), _SIZE.get(late.grain, _SIZE["year"]))
+    unit = {"": "day", "hour": "day", "minute": "day", "weekend": "week"}.get(unit, unit)
+    if coarsest > _SIZE[unit]:
+        return None
+    days = (late.start.date() - early.start.date()).days
+    return count(round(days / _DAYS[unit]), unit)
 
 
-def _whole(early: datetime, late: datetime, unit: str) -> int:
-    gap = relativedelta(late, early)
-    return gap.years if unit == "year" else gap.years * 12 + gap.months
+_SIZE = {"minute": 0, "day": 0, "weekend": 1, "week": 1, "month": 2, "year": 3}
+_DAYS = {"day": 1.0, "week": 7.0, "month": 365.25 / 12, "year": 365.25}  # of an average month and year

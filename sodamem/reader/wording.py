@@ -1,4 +1,4 @@
-"""Times and lengths in words: an interval in the words of its grain, a number of days as days, weeks, months or years."""
+"""Times and lengths in words: an interval in the words of its grain, a number with its unit."""
 
 from __future__ import annotations
 
@@ -8,7 +8,10 @@ from datetime import datetime, timedelta
 from sodamem.types import Interval
 
 # Names written out: strftime would follow the locale of whoever runs it.
-MONTHS = ("January", "February", "March", "April", "May", "June", "July", "August", "September", "October", "November", "December")  # fmt: skip
+MONTHS = (
+    *("January", "February", "March", "April", "May", "June"),
+    *("July", "August", "September", "October", "November", "December"),
+)
 _SEASONS = {3: "spring", 6: "summer", 9: "autumn", 12: "winter"}
 
 
@@ -21,7 +24,7 @@ def month(moment: datetime) -> str:
 
 
 def show(interval: Interval) -> str:
-    """A time in the words of its grain: "7 May 2023", "May 2023", "2023", "the week of 1 May 2023", "1 to 7 May 2023"."""
+    """A time in the words of its grain: "7 May 2023", "2023", "the week of 1 May 2023", "1 to 7 May 2023"."""
     start, last = interval.start, interval.end - timedelta(microseconds=1)
     worded = _BY_GRAIN.get(interval.grain)
     if worded:

@@ -165,6 +165,15 @@ class Snapshot:
                 found.setdefault(entity, []).append(row)
         return {entity: np.array(rows, dtype=np.int32) for entity, rows in found.items()}
 
+    @cached_property
+    def stated(self) -> dict[int, list[int]]:
+        """Places in `facts` of the facts that each turn supports, by row of the turn."""
+        found: dict[int, list[int]] = {}
+        for place, fact in enumerate(self.facts):
+            for turn in dict.fromkeys(piece.turn_id for piece in fact.pieces):
+                found.setdefault(self.row[turn], []).append(place)
+        return found
+
     def fact(self, row: int) -> FactEvent | None:
         return self.facts[row - self.first[FACT]] if row >= self.first[FACT] else None
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import random
+import time
 from datetime import datetime, timedelta
 from functools import cache
 from pathlib import Path
@@ -265,3 +266,16 @@ def test_current_counts_temporary_states_only_while_they_last() -> None:
 def test_a_wrong_table_is_refused_in_one_line(changes: dict[str, object], message: str) -> None:
     with pytest.raises(ConfigError, match=message.replace(".", r"\.")):
         slots(**changes)
+
+
+def test_time_per_fact_does_not_grow_with_the_facts_of_one_slot() -> None:
+    def seconds(count: int) -> float:
+        facts = [fact("owns", f"thing {day % 500}", day, id=str(day), polarity=day % 3 > 0) for day in range(count)]
+        currency, best = slots(), float("inf")
+        for _ in range(3):
+            began = time.process_time()
+            currency.resolve(facts)
+            best = min(best, time.process_time() - began)
+        return best / count
+
+    assert seconds(20_000) < 4 * seconds(2_000)  # a scan of the slot for each fact would make it about 10

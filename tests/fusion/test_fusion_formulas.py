@@ -37,7 +37,9 @@ def weighted(**fields):
 @pytest.fixture(scope="module")
 def snapshot(talk, remember, piece, fact):
     """Turns A, B, C, D; a piece of A and a fact of B. Cosines: A·B = 0.8, B·C = 0.96, A·C = 0.6; D is apart."""
-    history = talk({"a 2024-01-01": ["Ann: I moved. Yes.", "Bob: Where to?"], "b 2024-03-01": ["Ann: Oslo.", "Bob: Ah."]})
+    history = talk(
+        {"a 2024-01-01": ["Ann: I moved. Yes.", "Bob: Where to?"], "b 2024-03-01": ["Ann: Oslo.", "Bob: Ah."]}
+    )
     turns = [turn for session in history.sessions for turn in session.turns]
     vectors = {"a:0": (1, 0), "a:1": (0.8, 0.6), "b:0": (0.6, 0.8), "b:1": (-1, 0)}
     return remember(history, pieces=[piece(turns[0], "I moved.")], facts=[fact("f", turns[1])], vectors=vectors)
@@ -162,7 +164,9 @@ def test_reciprocal_ranks_add_up_over_the_tunnels(fuse, hits):
 
 def test_a_reciprocal_rank_list_is_heads_each_followed_by_what_it_reached(fuse, hits):
     # The list is A, C (reached from A, better), D (reached from A), B; A again below B does not count.
-    tables = {"bm25": hits((A, 1, True, 9), (D, 1, False, 0.2), (C, 1, False, 0.7), (B, 2, True, 8), (A, 2, False, 0.9))}
+    tables = {
+        "bm25": hits((A, 1, True, 9), (D, 1, False, 0.2), (C, 1, False, 0.7), (B, 2, True, 8), (A, 2, False, 0.9))
+    }
     ranking, confidence = fuse(rrf(), tables)
     assert confidence == pytest.approx({A: 1 / 61, C: 1 / 62, D: 1 / 63, B: 1 / 64})
     assert ranking.award_mass.tolist() == pytest.approx([1 / 61, 1 / 63, 1 / 62, 1 / 64, 0])
@@ -187,7 +191,9 @@ def test_a_derived_hit_gets_a_share_of_its_head_and_the_best_award_counts(fuse, 
 )
 def test_normalisers(how, expected):
     # z of 4, 3, 2: mean 3, variance 2/3
-    assert normalised(np.array([4.0, 3.0, 2.0]), np.zeros(len([4.0, 3.0, 2.0]), dtype=int), how).tolist() == pytest.approx(expected)
+    assert normalised(
+        np.array([4.0, 3.0, 2.0]), np.zeros(len([4.0, 3.0, 2.0]), dtype=int), how
+    ).tolist() == pytest.approx(expected)
 
 
 @pytest.mark.parametrize(("how", "expected"), [("max", 1), ("minmax", 1), ("z", 0)])
@@ -210,7 +216,9 @@ def test_unit_turn_counts_pieces_and_facts_for_their_turn(fuse, hits):
     assert apart == pytest.approx({A: 0.4, PIECE: 0.4, FACT: 0.4})
 
 
-@pytest.mark.parametrize("fusion", [density(), noisy_or(), rrf(), weighted()], ids=["density", "noisy_or", "rrf", "sum"])
+@pytest.mark.parametrize(
+    "fusion", [density(), noisy_or(), rrf(), weighted()], ids=["density", "noisy_or", "rrf", "sum"]
+)
 @pytest.mark.parametrize("theta", [None, 0.8])
 def test_a_question_that_finds_nothing_gives_an_empty_ranking(fuse, hits, fusion, theta):
     import dataclasses

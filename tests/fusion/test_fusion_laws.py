@@ -39,7 +39,9 @@ def tables(draw):
         scores = sorted((draw(st.sampled_from([0.1, 0.3, 0.7, 1.0, 2.5])) for _ in heads), reverse=True)
         for rank, (head, score) in enumerate(zip(heads, scores, strict=True), start=1):
             rows.append((head, rank, True, score))
-            reached = draw(st.lists(st.integers(0, ROWS - 1).filter(lambda row, h=head: row != h), max_size=3, unique=True))
+            reached = draw(
+                st.lists(st.integers(0, ROWS - 1).filter(lambda row, h=head: row != h), max_size=3, unique=True)
+            )
             rows += [(row, rank, False, draw(st.sampled_from([-0.2, 0.0, 0.4]))) for row in reached]
         item, head, direct, score = zip(*rows, strict=True) if rows else ((), (), (), ())
         found[name] = Hits(
@@ -128,7 +130,9 @@ def test_awards_add_up_to_the_confidence_without_the_bonus(snapshot, asking, fou
 @given(found=tables())
 def test_unit_turn_ranks_turns_only_and_loses_no_mass(snapshot, asking, found):
     shared = {**MASSES, "decay": 0.0, "theta": None, "beta": 0.0}
-    item, turn = (DensityFusion(unit=unit, **shared).fuse(asking(), found, TUNNELS, snapshot) for unit in ("item", "turn"))
+    item, turn = (
+        DensityFusion(unit=unit, **shared).fuse(asking(), found, TUNNELS, snapshot) for unit in ("item", "turn")
+    )
     wanted = defaultdict(float)
     for row, mass in zip(item.item.tolist(), item.confidence.tolist(), strict=True):
         wanted[int(snapshot.turn[row])] += mass

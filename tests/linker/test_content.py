@@ -51,7 +51,10 @@ def test_likeness_is_bounded_by_degree_and_floor(said):
 def test_facts_of_one_entity_are_joined_in_the_order_they_were_said(said):
     facts = said("a", "b", "c", "d", who=["dog", "dog", "cat", "dog"])
     edges = [edge for edge in linker(degree=0, relations=1, hub=0.9).link(facts) if edge.label == "dog"]
-    assert [(edge.source, edge.target, edge.kind) for edge in edges] == [("f0", "f1", "RELATION"), ("f1", "f3", "RELATION")]
+    assert [(edge.source, edge.target, edge.kind) for edge in edges] == [
+        ("f0", "f1", "RELATION"),
+        ("f1", "f3", "RELATION"),
+    ]
 
 
 def test_a_hub_relates_nothing(said):
@@ -67,7 +70,15 @@ def test_two_facts_are_no_hub(said):
 @settings(deadline=None, max_examples=25)
 @given(order=st.permutations(range(6)))
 def test_the_order_of_the_facts_does_not_matter(said, order):
-    facts = said("I ran a race", "the race was long", "a long day", "my dog", "the dog ran", "race day", who=["dog", "", "", "dog", "dog", ""])
+    facts = said(
+        "I ran a race",
+        "the race was long",
+        "a long day",
+        "my dog",
+        "the dog ran",
+        "race day",
+        who=["dog", "", "", "dog", "dog", ""],
+    )
     assert linker().link([facts[place] for place in order]) == linker().link(facts)
 
 

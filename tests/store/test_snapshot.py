@@ -33,7 +33,9 @@ def memory(history, remember, piece, fact):
         history,
         pieces=[piece(ran, "I ran."), piece(ran, "It rained."), piece(plan, "Tomorrow I run.")],
         facts=[
-            fact("z", ran, "I ran.", occurred=span("2024-02-29", "2024-03-01", "day"), valid_from=datetime(2024, 2, 29)),
+            fact(
+                "z", ran, "I ran.", occurred=span("2024-02-29", "2024-03-01", "day"), valid_from=datetime(2024, 2, 29)
+            ),
             fact("y", plan, status="superseded", valid_from=datetime(2024, 1, 2), valid_until=datetime(2024, 3, 1)),
             fact("x", plan, "run", status="invalid", roles=(Role(name="who", entity="person:bob", words="Bob"),)),
         ],
@@ -77,7 +79,9 @@ def test_validity_is_unknown_where_it_was_not_said(memory):
 def test_a_fact_that_cites_several_turns_stands_for_them_and_is_known_when_it_was_last_said(history, remember, fact):
     first, _, last = history.sessions[1].turns
     pieces = (*fact("f", first).pieces, *fact("f", last).pieces)
-    memory = remember(history, facts=[dataclasses.replace(fact("f", first, mentioned_at=datetime(2024, 1, 2, 8)), pieces=pieces)])
+    memory = remember(
+        history, facts=[dataclasses.replace(fact("f", first, mentioned_at=datetime(2024, 1, 2, 8)), pieces=pieces)]
+    )
     row = memory.row["f"]
     assert memory.sources(row) == [0, 2] and memory.turn[row] == 0 and memory.sources(3) == [3]
     assert memory.said[row] == np.datetime64("2024-01-02T08:00", "s")
@@ -122,8 +126,14 @@ def test_spans_of_a_turn_are_in_order_of_offset(memory):
     ],
 )
 def test_meeting_a_window_is_half_open_down_to_the_second(memory, start, end, expected):
-    window = span(start, end) if start < end[:26] else Interval(
-        start=datetime.fromisoformat(start), end=datetime.fromisoformat(start) + timedelta(microseconds=1), grain="span"
+    window = (
+        span(start, end)
+        if start < end[:26]
+        else Interval(
+            start=datetime.fromisoformat(start),
+            end=datetime.fromisoformat(start) + timedelta(microseconds=1),
+            grain="span",
+        )
     )
     met = memory.meets(np.arange(len(memory)), window)
     assert [memory.ids[row] for row in np.flatnonzero(met)] == expected

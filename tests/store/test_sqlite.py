@@ -61,9 +61,7 @@ def extract(fact):
 
     def make(session):
         return Extraction(
-            pieces=tuple(
-                MessagePiece(turn_id=turn.id, start=0, end=1, text=turn.text[0]) for turn in session.turns
-            ),
+            pieces=tuple(MessagePiece(turn_id=turn.id, start=0, end=1, text=turn.text[0]) for turn in session.turns),
             facts=tuple(fact(f"f-{turn.id}", turn) for turn in session.turns),
             entities=(Entity(id="person:ann", type="person", surfaces=(f"Ann {session.id}", "Ann")),),
             rejected={"not_quoted": 1},
@@ -246,12 +244,16 @@ def test_a_store_of_another_history_is_refused(opened):
         opened(history="h2")
 
 
-@pytest.mark.parametrize("content", [b"not a database, but long enough to look like one" * 40, b"SQLite format 3\0" + b"x" * 4096])
+@pytest.mark.parametrize(
+    "content", [b"not a database, but long enough to look like one" * 40, b"SQLite format 3\0" + b"x" * 4096]
+)
 @pytest.mark.parametrize("frozen", [False, True])
 def test_a_file_that_is_no_store_is_refused_in_one_line(opened, path, content, frozen):
     path.parent.mkdir()
     path.write_bytes(content)
-    with pytest.raises(StoreError, match=r"store .*h\.sqlite must be (a SQLite file|readable), got: .*Delete it to build it again") as caught:
+    with pytest.raises(
+        StoreError, match=r"store .*h\.sqlite must be (a SQLite file|readable), got: .*Delete it to build it again"
+    ) as caught:
         opened(frozen=frozen)
     assert "\n" not in str(caught.value)
 

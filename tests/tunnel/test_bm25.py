@@ -54,7 +54,9 @@ def snapshot(talk, remember):
 
 
 @pytest.mark.parametrize(("k1", "b"), [(1.2, 0.75), (0.0, 0.0), (2.0, 1.0), (0.5, 0.3)])
-@pytest.mark.parametrize("words", ["What breed is the puppy of Ann?", "corgi corgi Zürich 9:30", "puppies shoes", "我拉面"])
+@pytest.mark.parametrize(
+    "words", ["What breed is the puppy of Ann?", "corgi corgi Zürich 9:30", "puppies shoes", "我拉面"]
+)
 def test_scores_equal_a_second_implementation(snapshot, asking, words, k1, b):
     documents = [text.terms(line.partition(": ")[2]) for line in LINES]
     expected = reference(text.terms(words), documents, k1, b)
@@ -138,9 +140,7 @@ def test_indexes_of_other_texts_do_not_stand_in_for_each_other(talk, remember, a
     history = talk({"a 2024-01-01": ["Ann: Look!", "Bob: Nice corgi."]})
     (session,) = history.sessions
     turn = dataclasses.replace(session.turns[0], caption="a corgi on a beach")
-    history = dataclasses.replace(
-        history, sessions=(dataclasses.replace(session, turns=(turn, session.turns[1])),)
-    )
+    history = dataclasses.replace(history, sessions=(dataclasses.replace(session, turns=(turn, session.turns[1])),))
     path = remember(history).folder.with_suffix(".sqlite")
     store = Store(path, "h", {}, frozen=False)
     found = [

@@ -15,7 +15,9 @@ def documents(**fields):
 
 @pytest.fixture(scope="module")
 def snapshot(talk, remember, piece, fact):
-    history = talk({"a 2024-01-01": ["Ann: one. uno", "Bob: two", "Ann: three"], "b 2024-01-02": ["Ann: four", "Bob: five"]})
+    history = talk(
+        {"a 2024-01-01": ["Ann: one. uno", "Bob: two", "Ann: three"], "b 2024-01-02": ["Ann: four", "Bob: five"]}
+    )
     first = history.sessions[0].turns
     return remember(history, pieces=[piece(first[0], "one.")], facts=[fact("f", first[1])])
 
@@ -70,7 +72,10 @@ def test_a_session_is_one_document_of_all_its_turns(snapshot):
         ({"scope": "turn"}, r"documents\.scope must be one of item, session, got 'turn'"),
         ({"kinds": []}, r"documents\.kinds must be some of turn, piece, fact, got \[\]"),
         ({"kinds": ["words"]}, r"documents\.kinds must be some of turn, piece, fact, got \['words'\]"),
-        ({"kinds": ["turn", "fact"], "context": [0.5]}, r"documents\.kinds must be \[turn\] with scope session or context"),
+        (
+            {"kinds": ["turn", "fact"], "context": [0.5]},
+            r"documents\.kinds must be \[turn\] with scope session or context",
+        ),
         ({"kinds": ["fact"], "scope": "session"}, r"documents\.kinds must be \[turn\] with scope session or context"),
         ({"context": [1.5]}, r"documents\.context must hold shares between 0 and 1, got \[1\.5\]"),
         ({"context": [float("nan")]}, r"documents\.context must hold shares between 0 and 1"),

@@ -37,7 +37,12 @@ def span(start, end):
 @pytest.fixture(scope="module")
 def dialogue(talk, remember, piece):
     """Rows 0-6 are session a, 7-8 session b, 9-11 the pieces of a:1."""
-    history = talk({"a 2024-01-01": ["Ann: 0", "Bob: 1. 2. 3."] + [f"Ann: {n}" for n in range(2, 7)], "b 2024-01-02": ["Ann: 7", "Bob: 8"]})
+    history = talk(
+        {
+            "a 2024-01-01": ["Ann: 0", "Bob: 1. 2. 3."] + [f"Ann: {n}" for n in range(2, 7)],
+            "b 2024-01-02": ["Ann: 7", "Bob: 8"],
+        }
+    )
     turn = history.sessions[0].turns[1]
     return remember(history, pieces=[piece(turn, words) for words in ("1.", "2.", "3.")])
 
@@ -166,7 +171,9 @@ def lives(talk, remember, fact):
         fact("rome", rome, status="invalid"),
         fact("oslo", oslo, valid_from=moved),
     ]
-    edges = [Edge(source=a, target=b, kind="SEMANTIC") for a, b in (("oslo", "bergen"), ("oslo", "rome"), ("bergen", "rome"))]
+    edges = [
+        Edge(source=a, target=b, kind="SEMANTIC") for a, b in (("oslo", "bergen"), ("oslo", "rome"), ("bergen", "rome"))
+    ]
     entities = [Entity(id="person:ann", type="person", surfaces=("Ann",))]
     return remember(history, facts=facts, edges=edges, entities=entities)
 
@@ -176,9 +183,7 @@ REACH = expansion(neighbours=2, hops=3, keep=50)
 TUNNELS = {
     "graph": graph(expansion=REACH),
     "bm25": BM25Tunnel(strength="strong", heads=10, documents=EVERYTHING, expansion=REACH, k1=1.2, b=0.75),
-    "dense": DenseTunnel(
-        strength="weak", heads=10, documents=EVERYTHING, expansion=REACH, exact_below=100, ef=50, m=8
-    ),
+    "dense": DenseTunnel(strength="weak", heads=10, documents=EVERYTHING, expansion=REACH, exact_below=100, ef=50, m=8),
     "hnsw": DenseTunnel(strength="weak", heads=10, documents=EVERYTHING, expansion=REACH, exact_below=0, ef=50, m=8),
     "speaker": SpeakerTunnel(strength="weak", reply=0.5),
     "statement": StatementTunnel(strength="weak"),
@@ -239,7 +244,9 @@ def test_a_known_validity_must_meet_the_stated_window(lives, asking, start, end,
 
 def test_an_occurrence_outside_the_window_excludes_nothing(talk, remember, fact, asking):
     history = talk({"a 2024-01-01": ["Ann: I ran a race."]})
-    memory = remember(history, facts=[fact("f", history.sessions[0].turns[0], occurred=span("2023-01-01", "2023-01-02"))])
+    memory = remember(
+        history, facts=[fact("f", history.sessions[0].turns[0], occurred=span("2023-01-01", "2023-01-02"))]
+    )
     assert allowed(asking(window=Window(interval=span("2024-06-01", "2024-07-01"))), memory).all()
 
 

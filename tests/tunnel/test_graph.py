@@ -11,14 +11,18 @@ from sodamem.types import Edge, Role
 
 
 def graph(**fields):
-    expansion = Expansion(**{"neighbours": 0, "hops": 0, "degree": 4, "keep": 5, "soft_time": 0, **fields.pop("reach", {})})
+    expansion = Expansion(
+        **{"neighbours": 0, "hops": 0, "degree": 4, "keep": 5, "soft_time": 0, **fields.pop("reach", {})}
+    )
     return GraphTunnel(**{"strength": "strong", "heads": 10, "words": 1.0, "expansion": expansion, **fields})
 
 
 @pytest.fixture(scope="module")
 def snapshot(talk, remember, fact):
     """Four facts: three of Ann, one of Bob; one of Ann's names Biscuit, who is linked to Bob's."""
-    history = talk({"a 2024-01-01": ["Ann: I ran a marathon.", "Ann: Biscuit barks.", "Ann: I paint.", "Bob: I paint too."]})
+    history = talk(
+        {"a 2024-01-01": ["Ann: I ran a marathon.", "Ann: Biscuit barks.", "Ann: I paint.", "Bob: I paint too."]}
+    )
     turns = history.sessions[0].turns
     facts = [fact(f"f{n}", turn) for n, turn in enumerate(turns)]
     facts[1] = fact("f1", turns[1], roles=(Role(name="who", entity="animal:biscuit", words="Biscuit"),))

@@ -84,7 +84,9 @@ def test_turns_that_only_ask_are_no_statements(snapshot, asking):
 # --- when ---------------------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("words", ["When did Ann leave?", "Which month was it?", "how long ago", "How many days, then?"])
+@pytest.mark.parametrize(
+    "words", ["When did Ann leave?", "Which month was it?", "how long ago", "How many days, then?"]
+)
 def test_a_question_for_a_time_finds_turns_that_state_one(snapshot, asking, words):
     assert scores(WhenTunnel(strength="weak"), snapshot, asking(words)) == {0: 1}  # turn 3's is unresolved
 

@@ -1,0 +1,99 @@
+"""What the commands about judges do: judge answers again, admit a judge, draw the frontier of cost and accuracy."""
+
+from __future__ import annotations
+
+import json
+import sys
+from pathlib import Path
+from typing import Any
+
+from tqdm import tqdm
+
+from sodamem import build, config, rejudge_page, rejudge_report
+from sodamem.commands import _Parser
+from sodamem.dataset.hypotheses import Hypotheses
+from sodamem.errors import ConfigError, StoreError
+from sodamem.protocols import Judge
+from sodamem.rejudge import Rejudged
+from sodamem.rejudge import rejudge as judge_again
+from sodamem.report import line
+from sodamem.verdicts import Verdicts
+
+JUDGES = (["lexical"], ["lexical_strict"])  # when none is named
+
+
+def rejudge(arguments: list[str]) -> int:
+    """Sodamem rejudge PRESET [OVERRIDE ...] [--judge NAME [KEY=VALUE ...]] ... [--repeats N] [--workers N] [--json]"""
+    parser = _Parser(
+        prog="sodamem rejudge",
+        description="Judge a file of answers again. PRESET is an option of hypotheses, hypotheses.path=… its file.",
+    )
+    parser.add_argument("preset", metavar="PRESET", help="sodamem_release, longmemeval, run or file")
+    parser.add_argument("overrides", nargs="*", metavar="OVERRIDE", help="before any --judge")
+    parser.add_argument(
+        "--judge", action="append", nargs="+", metavar="NAME", help="a judge, with changes: --judge lexical f1=0.7"
+    )
+    parser.add_argument("--repeats", type=int, default=1, help="times that a judge which may flip is asked")
+    parser.add_argument("--workers", type=int, default=1, help="answers judged at a time")
+    parser.add_argument("--folder", metavar="DIR", help="where verdicts are kept; a folder goes on where it stopped")
+    parser.add_argument("--json", action="store_true", help="print the figures as one JSON object")
+    parser.add_argument("-q", "--quiet", action="store_true", help="no progress bar")
+    given = parser.parse_args(arguments)
+    cfg = config.compose(f"+hypotheses={given.preset}", *given.overrides)
+    judges = [_judge(spec, given.overrides) for spec in given.judge or JUDGES]
+    answers: Hypotheses = build.component(cfg, "hypotheses").open()
+    folder = Path(given.folder or Path(cfg.runs) / "rejudge" / f"{answers.name}-{answers.sha256[:12]}").absolute()
+    print(f"verdicts in {folder}", file=sys.stderr)
+    total = len(judges) * len(answers.answers)
+    with (
+        Verdicts(folder / "verdicts.sqlite", answers.sha256) as verdicts,
+        tqdm(total=total, unit="verdict", delay=2, disable=given.quiet, file=sys.stderr) as bar,
+    ):
+
+        def step(judge: str) -> None:
+            bar.update()
+            bar.set_postfix_str(judge, refresh=False)
+
+        found = judge_again(answers, judges, verdicts, repeats=given.repeats, workers=given.workers, step=step)
+    figures = rejudge_report.figures(found)
+    _write(folder, found, figures)
+    print(json.dumps(figures, ensure_ascii=False, indent=1) if given.json else rejudge_report.describe(figures))
+    print(f"page: {folder / 'page.html'}", file=sys.stderr)
+    return 0
+
+
+def _judge(spec: list[str], overrides: list[str]) -> Judge:
+    """`["lexical", "f1=0.7"]` to that judge; changes without a group are those of the judge."""
+    name, *changes = spec
+    if "=" in name:
+        raise ConfigError(f"--judge must begin with a name such as lexical, got {name}. Overrides stand before --judge")
+    own = [change if "@" in change.partition("=")[0] else _prefixed(change) for change in changes]
+    trusted = [override for override in overrides if override.startswith("trusted_targets=")]
+    judge: Judge = build.component(config.compose(f"judge={name}", *own, *trusted), "judge")
+    return judge
+
+
+def _prefixed(change: str) -> str:
+    sign = "+" if change.startswith("+") else ""
+    bare = change.removeprefix("+")
+    return change if bare.startswith("judge.") else f"{sign}judge.{bare}"
+
+
+def _write(folder: Path, found: Rejudged, figures: dict[str, Any]) -> None:
+    """report.json, page.html and disagreements.jsonl: the same bytes for the same verdicts."""
+    rows = rejudge_page.rows(found)
+    names = [opinion.name for opinion in found.opinions]
+    odd = [
+        row | {"verdicts": dict(zip(names, row["verdicts"], strict=True))}
+        for row in (rows[place] for place in found.disagreements)
+    ]
+    texts = {
+        "report.json": json.dumps(figures, ensure_ascii=False, indent=1) + "\n",
+        "disagreements.jsonl": "".join(line(row) + "\n" for row in odd),
+        "page.html": rejudge_page.page(found),
+    }
+    try:
+        for name, text in texts.items():
+            (folder / name).write_text(text, encoding="utf-8")
+    except OSError as error:
+        raise StoreError(f"folder must be a directory that can be written, got {folder}: {error.strerror}") from error
