@@ -168,7 +168,7 @@ def test_a_history_that_nobody_asks_about_is_not_ingested():
 
 def test_each_result_goes_out_as_soon_as_it_exists():
     seen, ready = [], []
-    stream = results(System(), Corpus(h=[question("a"), question("b")]), Judge(), lambda memory: ready.append(memory))
+    stream = results(System(), Corpus(h=[question("a"), question("b")]), Judge(), ready.append)
     assert next(stream).question.id == "a" and len(ready) == 1
     stream.close()
     report([question("a"), question("b")], sink=lambda result: seen.append(result.question.id))

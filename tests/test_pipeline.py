@@ -6,6 +6,7 @@ import pickle
 import subprocess
 import sys
 from datetime import datetime
+from itertools import pairwise
 
 import pytest
 
@@ -203,7 +204,7 @@ def test_evidence_says_what_it_is_and_why_it_is_there(pipeline, history, questio
         turn.text for id in best.turn_ids for s in history.sessions for turn in s.turns if turn.id == id
     )
     assert [item.rank for item in evidence] == list(range(1, len(evidence) + 1))
-    assert all(a.confidence >= b.confidence for a, b in zip(evidence, evidence[1:], strict=False))
+    assert all(a.confidence >= b.confidence for a, b in pairwise(evidence))
     for item in evidence:
         assert sum(award.mass for award in item.awards) + item.time_bonus == pytest.approx(item.confidence, abs=1e-6)
         assert item.awards and {award.tunnel for award in item.awards} <= set(pipeline.tunnels)

@@ -37,9 +37,15 @@ def result():
     day = Interval(start=datetime(2024, 1, 1), end=datetime(2024, 1, 2), grain="day")
     return Result(
         question=Question(
-            id="q1", history_id="h", text="Where?\nNow", asked_at=AT, category="cat", category_name="C", gold="Oslo",
+            id="q1",
+            history_id="h",
+            text="Where?\nNow",
+            asked_at=AT,
+            category="cat",
+            category_name="C",
+            gold="Oslo",
             gold_turns=("a:1",),
-        ),  # fmt: skip
+        ),
         evidence=(evidence(1, occurred=day, time_bonus=0.3), evidence(2)),
         answer=Answer(
             text="Oslo",
@@ -48,7 +54,7 @@ def result():
         ),
         verdict=Verdict(label="correct", judge="lexical", reason="gold contained"),
         measures=SimpleNamespace(values={"turn/mrr": 1 / 3}, excluded=("session/no_gold",)),
-    )  # fmt: skip
+    )
 
 
 def test_a_row_is_one_line_of_json_that_reads_back(result):

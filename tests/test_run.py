@@ -5,6 +5,7 @@ import json
 import os
 import subprocess
 import sys
+from pathlib import Path
 
 import pytest
 from omegaconf import OmegaConf
@@ -90,11 +91,9 @@ def test_the_same_bytes_twice_and_under_another_seed_and_zone(once, tiny, tmp_pa
     argv = [sys.executable, "-m", "sodamem.cli", "run", "-q", *tiny, f"runs={tmp_path / 'runs'}"]
     other = subprocess.run(argv, env=env, capture_output=True, text=True, encoding="utf-8", check=False)
     assert other.returncode == 0, other.stderr
-    folder = other.stdout.strip().splitlines()[-1].removeprefix("run: ")
-    with open(f"{folder}/questions.jsonl", "rb") as file:
-        assert file.read() == expected
-    data = (read(type(once[0].folder)(folder), "data.json"), read(once[0].folder, "data.json"))
-    assert data[0] == data[1]
+    folder = Path(other.stdout.strip().splitlines()[-1].removeprefix("run: "))
+    assert (folder / "questions.jsonl").read_bytes() == expected
+    assert read(folder, "data.json") == read(once[0].folder, "data.json")
 
 
 def test_what_was_saved_as_configuration_runs_again(once):

@@ -23,8 +23,8 @@ _VALUES |= {word: 10 * value for value, word in enumerate(_TENS, start=2)}
 _VALUES |= {"once": 1, "twice": 2, "thrice": 3}
 _SCALES = {"hundred": 100, "thousand": 1000, "million": 1_000_000}
 # Other words for the same person: a relative is told of as "my mom" and asked about as "her mother".
-_SAME = {"mom": "mother", "mum": "mother", "dad": "father", "auntie": "aunt", "grandma": "grandmother", "granny": "grandmother",
-         "grandpa": "grandfather", "kid": "child", "kids": "children"}  # fmt: skip
+_SAME = {"mom": "mother", "mum": "mother", "dad": "father", "auntie": "aunt", "kid": "child", "kids": "children"}
+_SAME |= {"grandma": "grandmother", "granny": "grandmother", "grandpa": "grandfather"}
 _ARTICLES = frozenset({"a", "an", "the"})
 _DIGITS = re.compile(r"(?P<number>\d{1,3}(?:,\d{3})+(?:\.\d+)?|\d+(?:\.\d+)?)(?:st|nd|rd|th)?")
 _GLUED = re.compile(r"(?<=[A-Za-z])(?=\d)|(?<=\d)(?=[A-Za-z]{3,})")

@@ -130,11 +130,19 @@ class LlmPlanner(Planner):
     def _folded(self, plan: _Plan, fence: Fence, opening: list[str], recalled: list[str]) -> tuple[Message, ...]:
         """One message: what was recalled, what was found since, and a line for each step; the last one in full."""
         found = [self._entry(label, item) for label, item in plan.pool.items()[plan.recalled :]]
-        log = [f"{n}. {json.dumps(step['call'], ensure_ascii=False)}: {seen.said}" for n, (step, seen) in enumerate(plan.steps, 1)]
+        log = [
+            f"{n}. {json.dumps(step['call'], ensure_ascii=False)}: {seen.said}"
+            for n, (step, seen) in enumerate(plan.steps, 1)
+        ]
         parts = [*opening, "Recalled and found for it:", fence.block([*recalled, *found])]
         if plan.steps:
             last = plan.steps[-1][1]
-            parts += ["Steps so far:", *log, "The last one:", *_told(last if not last.new else Observation(said=last.said), fence)]
+            parts += [
+                "Steps so far:",
+                *log,
+                "The last one:",
+                *_told(last if not last.new else Observation(said=last.said), fence),
+            ]
         return (self._system, _user(*parts))
 
     def _entry(self, label: str, item: Evidence) -> str:

@@ -107,12 +107,17 @@ class Tools:
     def inspect(self, id: str) -> Observation:
         """One item in full: its turns as they were said, what was read from them, and whether it still holds."""
         item = self._item(id)
-        records = [entry(f"{id} {turn}", replace(item, fact=None, text=words), longest=10 * self.longest) for turn, words in zip(item.turn_ids, item.quotable, strict=True)]
+        records = [
+            entry(f"{id} {turn}", replace(item, fact=None, text=words), longest=10 * self.longest)
+            for turn, words in zip(item.turn_ids, item.quotable, strict=True)
+        ]
         for fact in [item.fact] if item.fact else item.facts:
             since = fact.valid_from.date().isoformat() if fact.valid_from else "?"
             until = fact.valid_until.date().isoformat() if fact.valid_until else "now"
             happened = f", happened {reading(fact.occurred)}" if fact.occurred else ""
-            records.append(f"{id} states: {one_line(fact.text)} [{fact.modality}, {fact.status}, {since} until {until}{happened}]")
+            records.append(
+                f"{id} states: {one_line(fact.text)} [{fact.modality}, {fact.status}, {since} until {until}{happened}]"
+            )
         return Observation(said=f"{id} in full", records=tuple(records), informs=True)
 
     def session_expand(self, id: str) -> Observation:
@@ -120,7 +125,9 @@ class Tools:
         found = self.desk.around(self._item(id), self.radius)
         new = self.pool.add(found)
         shown = [self._shown(label, item) for label, item in self.pool.items() if label in new]
-        return Observation(said=f"{len(found)} turns around {id}, {len(new)} of them new", records=tuple(shown), new=tuple(new))
+        return Observation(
+            said=f"{len(found)} turns around {id}, {len(new)} of them new", records=tuple(shown), new=tuple(new)
+        )
 
     def timeline(self, query: str, since: str | None, until: str | None) -> Observation:
         """What a search finds, in the order in which it happened."""
@@ -128,7 +135,12 @@ class Tools:
         new = self.pool.add(found)
         ordered = sorted(found, key=lambda item: (when(item), item.rank, item.id))
         shown = [f"{when(item).date().isoformat()} {self._shown(self.pool.label(item), item)}" for item in ordered]
-        return Observation(said=f"{len(found)} in order of time, {len(new)} of them new", records=tuple(shown), new=tuple(new), informs=bool(found))
+        return Observation(
+            said=f"{len(found)} in order of time, {len(new)} of them new",
+            records=tuple(shown),
+            new=tuple(new),
+            informs=bool(found),
+        )
 
     def count(self, ids: list[str], by: str) -> Observation:
         """How many different ones there are among items: the items themselves, values of facts, sessions or days."""

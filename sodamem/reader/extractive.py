@@ -9,6 +9,7 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass
+from datetime import timedelta
 from functools import cached_property
 
 from sodamem.errors import ConfigError
@@ -37,20 +38,19 @@ _ENDS = tuple(
         r"\bdid (?P<second>.+?) (?:after|before) (?P<first>.+?)\??$",
     )
 )
-_SINCE = re.compile(r"\bsince\b", re.IGNORECASE)
-_AGO = re.compile(r"\bago\b", re.IGNORECASE)
+_TO_NOW = re.compile(r"\b(?:ago|since)\b", re.IGNORECASE)
 
 
 @dataclass(frozen=True, kw_only=True)
 class ExtractiveReader(Reader):
     """Reads the first `depth` evidence items.
 
-    turn, rank, asks: how sentences are compared (matching.Weights) · here, near, fits: how times are (when.TimeWeights) ·
-    floor: what a sentence must hold of the question's words, weighed by rarity, to answer · margin: by how much somebody
-    else's sentence may fit better than those of the people asked about · facts: share of the question's words that a
-    fact's statement must hold for its value to answer · undated: a report that names no time is dated by the day it was
-    said · quotes: sentences that answer a question for several things · context: sentences quoted after the best one,
-    which often holds only the topic.
+    turn, rank, asks: how sentences are compared (matching.Weights) · here, near, fits: how times are
+    (when.TimeWeights) · floor: what a sentence must hold of the question's words, weighed by rarity, to answer ·
+    margin: by how much somebody else's sentence may fit better than those of the people asked about · facts: share of
+    the question's words that a fact's statement must hold for its value to answer · undated: a report that names no
+    time is dated by the day it was said · quotes: sentences that answer a question for several things · context:
+    sentences quoted after the best one, which often holds only the topic.
     """
 
     depth: int
@@ -125,19 +125,17 @@ class ExtractiveReader(Reader):
 
     def _between(self, asked: Asked, own: Sequence[Match], pool: Sequence[Evidence]) -> Answer | None:
         """The distance of two dated events, or of one from the moment of asking ("how many days ago")."""
-        parts = next((found for ends in _ENDS if (found := ends.search(asked.text))), None)
-        if _AGO.search(asked.text) or (_SINCE.search(asked.text) and not parts):
-            found = self._exact(asked, own)
-            now = Interval(start=asked.at, end=asked.at.replace(microsecond=999_999), grain="minute")
-            gap = found and distance(found.interval, now, asked.unit)
-            return cited(gap, (found.said, found.support)) if found and gap else None
-        if not parts:
+        ends = next((found for pattern in _ENDS if (found := pattern.search(asked.text))), None)
+        if ends is None:
+            one = self._exact(asked, own) if _TO_NOW.search(asked.text) else None
+            now = Interval(start=asked.at, end=asked.at + timedelta(minutes=1), grain="minute")
+            gap = distance(one.interval, now, asked.unit) if one else None
+            return cited(gap, (one.said, one.support)) if one and gap else None
+        first, second = (self._event(asked, ends[name], pool) for name in ("first", "second"))
+        if first is None or second is None or first.said == second.said:
             return None
-        ends = [self._event(asked, parts[name], pool) for name in ("first", "second")]
-        if None in ends or ends[0].said == ends[1].said:  # type: ignore[union-attr]
-            return None
-        gap = distance(ends[0].interval, ends[1].interval, asked.unit)  # type: ignore[union-attr]
-        return cited(gap, [end.support for end in ends if end]) if gap else None
+        gap = distance(first.interval, second.interval, asked.unit)
+        return cited(gap, (first.support, second.support)) if gap else None
 
     def _event(self, asked: Asked, words: str, pool: Sequence[Evidence]) -> Dated | None:
         question = Question(

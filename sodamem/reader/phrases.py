@@ -21,8 +21,9 @@ _PLACE = re.compile(
 )
 _NAME = re.compile(r"(?<![.!?] )(?<!^)\b[A-Z][a-z]+(?: [A-Z][a-z]+)*\b")
 _KIN = re.compile(
-    r"\bmy (?:\w+ )?(?:mom|mother|dad|father|sister|brother|wife|husband|grandm\w+|grandfather|grandpa|aunt|uncle|cousin|"
-    r"friends?|family|son|daughter|kids|partner|girlfriend|boyfriend|boss|colleagues?|neighbou?rs?|teammates?|coach)\b",
+    r"\bmy (?:\w+ )?(?:mom|mother|dad|father|sister|brother|wife|husband|grandm\w+|grandfather|grandpa|aunt|uncle|"
+    r"cousin|friends?|family|son|daughter|kids|partner|girlfriend|boyfriend|boss|colleagues?|"
+    r"neighbou?rs?|teammates?|coach)\b",
     re.IGNORECASE,
 )
 _REASON = re.compile(r"\b(?:because|since|so that|in order to|due to|thanks to)\b.*", re.IGNORECASE | re.DOTALL)

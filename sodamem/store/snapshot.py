@@ -127,7 +127,8 @@ class Snapshot:
                 self._encoded.add(kind)
         if self._matrix is None:  # no rows of any kind: nothing is known of the dimension
             return np.zeros((0, 0), dtype=np.float32)
-        return self._matrix[rows]
+        wanted: NDArray[np.float32] = self._matrix[rows]
+        return wanted
 
     # --- neighbourhoods ---------------------------------------------------------------------------------------
 

@@ -1,6 +1,7 @@
 """BM25 against a second implementation, and the corpora and questions that break lexical indexes."""
 
 import math
+from itertools import pairwise
 
 import numpy as np
 import pytest
@@ -103,7 +104,7 @@ def test_ties_go_by_row_and_a_shorter_list_is_a_prefix_of_a_longer_one(talk, rem
     memory = remember(talk({"a 2024-01-01": ["Ann: a corgi"] * 3 + ["Ann: corgi, corgi!"] + ["Ann: a corgi"] * 3}))
     lists = [bm25(heads=k).open(memory).search(asking("corgi")).item.tolist() for k in range(1, 8)]
     assert lists[-1] == [3, 0, 1, 2, 4, 5, 6]
-    assert all(shorter == longer[:-1] for shorter, longer in zip(lists, lists[1:], strict=False))
+    assert all(shorter == longer[:-1] for shorter, longer in pairwise(lists))
 
 
 def test_a_repeated_word_of_the_question_counts_again(snapshot, asking):

@@ -1,5 +1,7 @@
 """Cosines of turns, windows and sessions; zero vectors; the graph of vectors against exact search."""
 
+from itertools import pairwise
+
 import numpy as np
 import pytest
 
@@ -81,7 +83,7 @@ def test_shorter_lists_are_prefixes_of_longer_ones(talk, remember, asking):
     memory = remember(talk({"a 2024-01-01": [f"Ann: {n}" for n in range(9)]}), vectors=vectors)
     lists = [dense(heads=k).open(memory).search(asking()).item.tolist() for k in range(1, 10)]
     assert lists[-1] == [0, 3, 6, 1, 4, 7, 2, 5, 8]
-    assert all(shorter == longer[:-1] for shorter, longer in zip(lists, lists[1:], strict=False))
+    assert all(shorter == longer[:-1] for shorter, longer in pairwise(lists))
 
 
 @pytest.mark.parametrize(("field", "value"), [("exact_below", -1), ("ef", 0), ("m", 1)])

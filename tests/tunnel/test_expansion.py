@@ -255,6 +255,6 @@ def test_windows_reach_to_the_ends_of_the_calendar(lives, asking, start):
     """ "before March" begins in the year 1."""
     window = Window(interval=Interval(start=start, end=datetime.max, grain="span"))
     query = asking("Where does Ann live?", entities=("person:ann",), window=window)
-    for name in TUNNELS:
-        TUNNELS[name].open(lives).search(query)
+    for tunnel in TUNNELS.values():
+        tunnel.open(lives).search(query)
     assert allowed(query, lives)[lives.row["oslo"]]
