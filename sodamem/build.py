@@ -77,7 +77,7 @@ def chat_of(cfg: DictConfig) -> Chat:
 
 
 def pipeline(cfg: DictConfig, chat: Chat | None = None) -> Pipeline:
-    """All stages of one configuration, wired into the pipeline. `chat` (default: that of the configuration) is metered."""
+    """All stages of one configuration, wired into the pipeline; `chat` is the configuration's own unless given."""
     groups = (*INGEST, "store", "encoder", "fusion", "planner", "reader")
     told = chat or chat_of(cfg)
     metered = MeteredChat(chat=told)

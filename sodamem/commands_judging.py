@@ -12,7 +12,8 @@ from tqdm import tqdm
 from sodamem import build, config, rejudge_page, rejudge_report
 from sodamem.commands import _Parser
 from sodamem.dataset.hypotheses import Hypotheses
-from sodamem.errors import ConfigError, StoreError
+from sodamem.errors import ConfigError, DataError, StoreError
+from sodamem.frontier.table import Frontier, Point
 from sodamem.protocols import Judge
 from sodamem.rejudge import Rejudged
 from sodamem.rejudge import rejudge as judge_again
@@ -62,6 +63,56 @@ def rejudge(arguments: list[str]) -> int:
     return 0
 
 
+def frontier(arguments: list[str]) -> int:
+    """Sodamem frontier [OVERRIDE ...] [--point NAME ACCURACY COST] ... [--rejudged FILE] [--rival NAME] [--json]"""
+    from sodamem.frontier import page, plot, report
+
+    parser = _Parser(prog="sodamem frontier", description="Map cost against accuracy: who dominates whom, how surely.")
+    parser.add_argument("overrides", nargs="*", metavar="OVERRIDE", help="frontier.runs=[453], frontier.seed=1, …")
+    parser.add_argument(
+        "--point", action="append", nargs=3, default=[], metavar=("NAME", "ACCURACY", "COST"),
+        help="a system of your own: accuracy in per cent, dollars for 1,000 questions with ingest",
+    )  # fmt: skip
+    parser.add_argument("--rejudged", metavar="FILE", help="report.json of a re-judging of the subject's answers")
+    parser.add_argument("--rival", default="Cersei Embed", help="whom the referee's test is about")
+    parser.add_argument("--folder", metavar="DIR", help="where map.png, map.svg, map.html and report.json go")
+    parser.add_argument("--json", action="store_true", help="print the figures as one JSON object")
+    given = parser.parse_intermixed_args(arguments)
+    cfg = config.compose("+frontier=paper", *given.overrides)
+    table: Frontier = build.component(cfg, "frontier")
+    points = [_point(*values) for values in given.point]
+    points += _rejudged(Path(given.rejudged), table.cost("mean")) if given.rejudged else []
+    figures = report.figures(table, points, given.rival)
+    folder = Path(given.folder or Path(cfg.runs) / "frontier").absolute()
+    pictures = {f"map.{kind}": data for kind, data in plot.draw(table, points).items()}
+    texts = {"map.html": page.page(figures), "report.json": json.dumps(figures, ensure_ascii=False, indent=1) + "\n"}
+    _save(folder, pictures | {name: text.encode() for name, text in texts.items()})
+    print(json.dumps(figures, ensure_ascii=False, indent=1) if given.json else report.describe(table, figures))
+    print(f"map: {folder / 'map.html'}", file=sys.stderr)
+    return 0
+
+
+def _point(name: str, accuracy: str, cost: str) -> Point:
+    try:
+        share, dollars = float(accuracy) / 100, float(cost)
+    except ValueError:
+        raise ConfigError(f"--point must have numbers after its name, got {accuracy} and {cost}") from None
+    if not 0 <= share <= 1 or not 0 < dollars < float("inf"):
+        raise ConfigError(f"--point must have accuracy within 0..100 and cost above 0, got {accuracy} and {cost}")
+    return Point(name=name, accuracy=share, cost=dollars)
+
+
+def _rejudged(path: Path, cost: float) -> list[Point]:
+    """The subject by each judge of a report, strict, at its published cost."""
+    try:
+        rows = json.loads(path.read_text(encoding="utf-8"))["judges"]
+        return [Point(name=f"by {row['judge']}", accuracy=row["strict"], cost=cost) for row in rows]
+    except OSError as error:
+        raise DataError(f"--rejudged must name a report.json of sodamem rejudge, got {path}: {error.strerror}") from error
+    except (ValueError, LookupError, TypeError) as error:
+        raise DataError(f"{path} must be the report.json of sodamem rejudge, and is not ({error!r})") from None
+
+
 def _judge(spec: list[str], overrides: list[str]) -> Judge:
     """`["lexical", "f1=0.7"]` to that judge; changes without a group are those of the judge."""
     name, *changes = spec
@@ -92,8 +143,13 @@ def _write(folder: Path, found: Rejudged, figures: dict[str, Any]) -> None:
         "disagreements.jsonl": "".join(line(row) + "\n" for row in odd),
         "page.html": rejudge_page.page(found),
     }
+    _save(folder, {name: text.encode() for name, text in texts.items()})
+
+
+def _save(folder: Path, files: dict[str, bytes]) -> None:
     try:
-        for name, text in texts.items():
-            (folder / name).write_text(text, encoding="utf-8")
+        folder.mkdir(parents=True, exist_ok=True)
+        for name, data in files.items():
+            (folder / name).write_bytes(data)
     except OSError as error:
         raise StoreError(f"folder must be a directory that can be written, got {folder}: {error.strerror}") from error

@@ -97,6 +97,7 @@ def evaluate(
     def ready(memory: Memory) -> None:
         stores[memory.history.id] = memory.snapshot.fingerprint
         counts.update(memory.counts)
+        grades.pay(memory.usage)
         note(memory)
 
     for result in results(pipeline, corpus, judge, ready):
@@ -133,7 +134,11 @@ class Grades:
             if question.answerable:
                 self._f1[scope].append(locomo_f1(answer.text, question.gold, question.category))
         self._evidence.append(sum(text.estimate_tokens(item.text) for item in result.evidence))
-        for usage in (*answer.usage, *result.verdict.usage):
+        self.pay((*answer.usage, *result.verdict.usage))
+
+    def pay(self, usages: Sequence[Usage]) -> None:
+        """Count attempts at model calls, whatever they were made for."""
+        for usage in usages:
             self._count(usage)
 
     def _count(self, usage: Usage) -> None:

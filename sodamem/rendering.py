@@ -56,7 +56,8 @@ def clipped(words: str, longest: int) -> str:
 
 def within(items: Sequence[Evidence], budget: int, show: Callable[[int, Evidence], str]) -> list[Evidence]:
     """The first items whose records have at most `budget` tokens together (estimated), and one in any case."""
-    kept, spent = [], 0
+    kept: list[Evidence] = []
+    spent = 0
     for place, item in enumerate(items):
         spent += estimate_tokens(show(place, item))
         if spent > budget and kept:

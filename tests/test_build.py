@@ -53,8 +53,9 @@ def test_the_keys_of_every_option_are_the_fields_of_its_class(every_option):
     for label, node in every_option:
         for path, part in targets(node):
             cls = build._resolve(part["_target_"], path, ("sodamem",))
-            fields = {field.name for field in dataclasses.fields(cls) if field.init}
-            keys = {key for key in part if not key.startswith("_")}
+            # The chat is wired: named in YAML, it would be built once for each part that names it.
+            fields = {field.name for field in dataclasses.fields(cls) if field.init} - {build.CHAT}
+            keys = {key for key in part if not key.startswith("_")} - {build.CHAT}
             seen.add((label, path))
             if keys != fields:
                 faults.append(
@@ -86,6 +87,31 @@ def test_a_whole_pipeline_builds_without_opening_anything(compose, runs):
     assert isinstance(built, Pipeline) and list(built.tunnels) == ["graph", "bm25", "dense"]
     assert set(built.settings) == set(build.INGEST)
     assert not runs.exists()
+
+
+def test_all_parts_that_ask_a_model_are_given_one_chat(compose):
+    built = build.pipeline(compose("extractor=llm", "currency=llm", "planner=llm", "reader=llm", "chat=scripted"))
+    chats = {id(part.chat) for part in (built.extractor, built.currency, built.planner, built.reader)}
+    assert len(chats) == 1
+    assert built.settings["chat"] == built.reader.chat.digest and "extract" in built.settings["prompts"]
+
+
+def test_a_store_of_rules_does_not_depend_on_who_reads_it(compose):
+    asked = build.pipeline(compose("planner=llm", "reader=llm", "chat=scripted"))
+    assert asked.settings == build.pipeline(compose()).settings
+
+
+@pytest.mark.parametrize("group", ["extractor", "currency", "planner", "reader"])
+def test_a_part_that_needs_a_chat_says_which_there_are(compose, group):
+    with pytest.raises(ConfigError, match=rf"{group} needs a chat, got none\. Choose chat= one of .*scripted"):
+        build.pipeline(compose(f"{group}=llm"))
+
+
+def test_replies_are_kept_unless_one_says_no(compose, runs):
+    kept, plain = (build.chat_of(compose("chat=scripted", *more)) for more in ((), ("replies=none",)))
+    assert str(kept.path).startswith(str(runs)) and kept.digest == plain.digest
+    with pytest.raises(ConfigError, match="mode must be use or replay, got often"):
+        build.chat_of(compose("chat=scripted", "replies=often"))
 
 
 def test_changing_recall_leaves_the_settings_of_the_store_alone(compose):

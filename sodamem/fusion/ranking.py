@@ -75,7 +75,7 @@ def lead(awards: Awards, value: Floats, theta: float) -> Ints:
         np.minimum.at(best, worse[absorbing], priority[better[absorbing]])
         undecided &= ~new
         undecided[worse[absorbing]] = False
-        live = undecided[better] & undecided[worse]
+        live = undecided[better]  # whoever is absorbed already may still have a better leader
         better, worse = better[live], worse[live]
     leads |= undecided
     found = np.where(leads, np.arange(len(value)), order[np.minimum(best, len(value) - 1)])
@@ -89,7 +89,7 @@ def ranking(awards: Awards, mass: Floats, items: Merged) -> Ranking:
     rank: NDArray[np.int32] = np.empty(len(items.leader), dtype=np.int32)
     rank[lead] = np.arange(len(lead), dtype=np.int32)
     place = rank[items.leader]
-    worth = awards.total(mass)
+    worth = awards.total(mass).round(_ROUND)
     by_item = np.lexsort((awards.rows, -worth, items.leader != np.arange(len(place)), place))
     return Ranking(
         item=awards.rows[lead],

@@ -1,6 +1,6 @@
 """Numbers, dates and lengths of time as exact values: how they add, multiply, are spelt, and which functions take them.
 
-Numbers are fractions, dates have no zone, and a length keeps months apart from minutes, since a month has no fixed length.
+Numbers are fractions, dates have no zone, and lengths keep months apart from minutes: no month has a fixed length.
 """
 
 from __future__ import annotations
@@ -109,7 +109,7 @@ def added(one: Value, other: Value, sign: int) -> Value:
 
 
 def _moved(moment: datetime, by: Length, sign: int) -> datetime:
-    """Months first, a day that the month lacks becoming its last (31 January + 1 month is 28 February), then minutes."""
+    """Months first, a day that the month lacks becoming its last (31 Jan + 1 month = 28 Feb), then minutes."""
     if abs(by.months) > 120_000:
         raise OverflowError
     try:
@@ -187,15 +187,13 @@ def _numbers(name: str, of: Callable[[list[Fraction]], Fraction]) -> Callable[[S
     return work
 
 
-def _ends(
-    name: str, of: Callable[[list[Fraction] | list[datetime]], Fraction | datetime]
-) -> Callable[[Sequence[Value]], Value]:
+def _extreme(name: str, *, last: bool) -> Callable[[Sequence[Value]], Value]:
     def work(given: Sequence[Value]) -> Value:
-        numbers = [value for value in given if isinstance(value, Fraction)]
-        dates = [value for value in given if isinstance(value, datetime)]
+        numbers = sorted(value for value in given if isinstance(value, Fraction))
+        dates = sorted(value for value in given if isinstance(value, datetime))
         if len(given) not in (len(numbers), len(dates)):
             raise ComputeError(f"{name} must be given only numbers, or only dates")
-        return of(numbers or dates)
+        return (numbers or dates)[-1 if last else 0]
 
     return work
 
@@ -210,7 +208,7 @@ FUNCTIONS: Mapping[str, Callable[[Sequence[Value]], Value]] = {
     **{f"{unit}s_between": _between(unit) for unit in ("day", "week", "month", "year")},
     "sum": _numbers("sum", lambda numbers: sum(numbers, Fraction(0))),
     "mean": _numbers("mean", lambda numbers: sum(numbers, Fraction(0)) / len(numbers)),
-    "min": _ends("min", min),
-    "max": _ends("max", max),
+    "min": _extreme("min", last=False),
+    "max": _extreme("max", last=True),
     "weekday": _weekday,
 }

@@ -14,8 +14,8 @@ from sodamem.planner.amounts import FUNCTIONS, MINUTES_OF, MONTHS_OF, ComputeErr
 
 LONGEST, DEEPEST = 300, 20  # characters of an expression, parentheses within each other
 _TOKEN = re.compile(
-    r"\s*(?:(?P<date>\d{4}-\d\d-\d\d(?:[T ]\d\d:\d\d)?(?![\w:-]))|(?P<number>\d+(?:\.\d+)?(?![\w.]))|(?P<name>[A-Za-z_]+)"
-    r"|(?P<sign>[-+*/(),]))"
+    r"\s*(?:(?P<date>\d{4}-\d\d-\d\d(?:[T ]\d\d:\d\d)?(?![\w:-]))|(?P<number>\d+(?:\.\d+)?(?![\w.]))"
+    r"|(?P<name>[A-Za-z_]+)|(?P<sign>[-+*/(),]))"
 )
 
 

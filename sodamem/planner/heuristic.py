@@ -16,7 +16,9 @@ from sodamem.text import STOP_WORDS, normalise, words
 from sodamem.types import Evidence, Question, TimeValue
 
 _MANY = re.compile(r"\bhow (?:many|often)\b|\b(?:list|all|each|every|total|which ones)\b", re.IGNORECASE)
-_FORM = frozenset("how many much often long what which who when where why times total number did does ago".split())
+_FORM = frozenset(
+    ("how", "many", "much", "often", "long", "what", "which", "who", "when", "where", "why", "times", "total", "number")
+)
 _PAIR = re.compile(
     r"\b(?:between|first,?|earlier,?|later,?|more,?|of)\s+(?P<one>[^,?]+?),?\s+(?:and|or)\s+(?P<two>[^?]+)"
     r"|\b(?P<before>[^,?]{8,}?)\s+(?:before|after|since)\s+(?P<after>[^?]{8,})",
@@ -28,9 +30,9 @@ _NAME = re.compile(r"(?<!^)\b[A-Z][\w'’-]*(?:\s+[A-Z][\w'’-]*)*")
 
 @dataclass(frozen=True, kw_only=True)
 class HeuristicPlanner(Planner):
-    """queries: at most so many, the question itself first · k: of reciprocal rank fusion · own: weight of the question's own
-    ranking, in rankings · top: items handed on · per_session: where a number is asked for, items of one session that come
-    before the first of every other session; null never enumerates.
+    """queries: at most so many, the question itself first · k: of reciprocal rank fusion · own: what the question's own
+    ranking counts, in rankings · top: items handed on · per_session: where a number is asked for, items of each session
+    that come before what else there is; null never enumerates.
     """
 
     queries: int
@@ -66,7 +68,7 @@ class HeuristicPlanner(Planner):
 
 
 def queries(question: str, times: Sequence[TimeValue]) -> list[str]:
-    """The question, and what else to ask: its parts, what it quotes, its topic without times, each name with the topic."""
+    """The question, and what else to ask: its parts, what it quotes, its topic without times, names with the topic."""
     topic = _topic(_without(question, times))
     asked = [question, *_parts(question), *(one or two for one, two in _QUOTED.findall(question)), topic]
     names = [name for name in _NAME.findall(question) if normalise(name) not in STOP_WORDS]
@@ -79,7 +81,8 @@ def queries(question: str, times: Sequence[TimeValue]) -> list[str]:
 def spread(items: Sequence[Evidence], per_session: int) -> list[Evidence]:
     """The same items, the best `per_session` of every session first: what is counted lies in many places."""
     taken: dict[str, int] = defaultdict(int)
-    first, rest = [], []
+    first: list[Evidence] = []
+    rest: list[Evidence] = []
     for item in items:
         taken[item.session_id] += 1
         (first if taken[item.session_id] <= per_session else rest).append(item)

@@ -25,11 +25,12 @@ from sodamem.types import ChatRequest, Evidence, Message, Question
 
 @dataclass(frozen=True, kw_only=True)
 class LlmPlanner(Planner):
-    """max_steps: T_max · patience: steps in a row that may bring nothing new · head: recalled items that stay before those
-    found later · per_search: items that one call may bring · radius: turns that session_expand shows on either side ·
-    shown_tokens: of the recall, before the first step · item_tokens: shown of one item · prompt_tokens: of a whole prompt,
-    beyond which the plan ends (all three estimated) · max_tokens: of one reply · layout: `append` lets the conversation grow,
-    so that a server can reuse its prefix; `fold` shows the pool and one line a step, so that it stays short · salt: fence.Fence.
+    """max_steps: T_max · patience: steps in a row that may bring nothing new · head: recalled items that stay before
+    those found later · per_search: items that one call may bring · radius: turns that session_expand shows on either
+    side · shown_tokens: of the recall, before the first step · item_tokens: shown of one item · prompt_tokens: of a
+    whole prompt, beyond which the plan ends (all estimated) · max_tokens: of one reply · layout: `append` lets the
+    conversation grow, so that a server can reuse its prefix; `fold` shows the pool and one line a step, and so stays
+    short · salt: see fence.Fence.
     """
 
     chat: Chat
@@ -48,9 +49,8 @@ class LlmPlanner(Planner):
 
     def __post_init__(self) -> None:
         least = {"head": 0, "shown_tokens": 0}
-        for name in (
-            "max_steps", "patience", "head", "per_search", "radius", "shown_tokens", "item_tokens", "prompt_tokens", "max_tokens"
-        ):  # fmt: skip
+        counts = ("max_steps", "patience", "head", "per_search", "radius")
+        for name in (*counts, "shown_tokens", "item_tokens", "prompt_tokens", "max_tokens"):
             if getattr(self, name) < least.get(name, 1):
                 raise ConfigError(f"planner.{name} must be >= {least.get(name, 1)}, got {getattr(self, name)}")
         if self.layout not in ("append", "fold"):

@@ -175,7 +175,7 @@ class Tools:
 
 
 def when(item: Evidence) -> datetime:
-    """When it happened, as far as is known: a fact's occurrence or beginning, the one time its words name, or the saying."""
+    """When it happened, as far as is known: what the fact says, the one time that its words name, else the saying."""
     if item.occurred:
         return item.occurred.start
     if item.fact and item.fact.valid_from:

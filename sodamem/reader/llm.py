@@ -25,9 +25,10 @@ UNKNOWN = "I do not know: the memory holds nothing about this."
 
 @dataclass(frozen=True, kw_only=True)
 class LlmReader(Reader):
-    """evidence_tokens: of all records, the best first; the rest is left out · item_tokens: of one of them, beyond which it
-    is cut (both estimated) · max_tokens: of the reply · reasoning: whether reasons are asked for before the answer ·
-    layout: `ranked` gives the best first; `folded` gives sessions in order of time, their day once · salt: see fence.Fence.
+    """evidence_tokens: of all records, the best first; the rest is left out · item_tokens: of one of them, beyond which
+    it is cut (both estimated) · max_tokens: of the reply · reasoning: whether reasons are asked for before the answer ·
+    layout: `ranked` gives the best first; `folded` goes in order of time, and gives each moment once ·
+    salt: see fence.Fence.
 
     The instructions come first and never change, so that a server can keep them; the question stands after the evidence.
     """

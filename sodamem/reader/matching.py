@@ -38,8 +38,8 @@ _ADDRESSED = frozenset({"you", "your", "yours", "you're", "you've", "you'll", "y
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Weights:
-    """Shares of a full match. turn: what words count that only the rest of the turn holds · rank: what is lost from the
-    first to the last item read · asks: what a sentence loses that is itself a question · timely: what one gains whose
+    """Shares of a full match. turn: what words count that only the rest of the turn holds · rank: what one
+    place further down costs · asks: what a sentence loses that is itself a question · timely: what one gains whose
     time, or whose turn, lies within the time that the question names.
     """
 
@@ -69,7 +69,7 @@ def matches(asked: Asked, evidence: Sequence[Evidence], weights: Weights) -> lis
     found = []
     for position, item in enumerate(evidence):
         around = words_of(item.text)
-        lost = weights.rank * position / max(1, len(evidence) - 1)
+        lost = weights.rank * position
         for sentence in sentences(item):
             inside = weigh(sentence.terms, rare)
             share = (1 - weights.turn) * inside + weights.turn * weigh(sentence.terms | around, rare)

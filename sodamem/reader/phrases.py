@@ -17,7 +17,8 @@ _TITLED = re.compile(
 )
 _TITLE = re.compile(r"[\"“]([^\"“”]{2,80})[\"”]|(?<=\s)['‘]([A-Z][^'‘’]{1,60})['’](?=[\s.,!?]|$)")
 _PLACE = re.compile(
-    r"\b(?:in|at|to|from|near|around|visit(?:ed|ing)?) ((?:the )?[A-Z][\w'’.-]+(?:,? (?:of |the )?[A-Z][\w'’.-]+)*)"
+    r"\b(?:in|at|to|from|near|around|visit(?:ed|ing)?) "
+    r"((?:the )?[A-Z](?:[\w'’-]|\.(?= [A-Z]))+(?:,? (?:of |the )?[A-Z][\w'’-]+)*)"
 )
 _NAME = re.compile(r"(?<![.!?] )(?<!^)\b[A-Z][a-z]+(?: [A-Z][a-z]+)*\b")
 _KIN = re.compile(

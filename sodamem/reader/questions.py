@@ -55,7 +55,7 @@ _PLURAL = re.compile(
 _NOT_PLURAL = frozenset(text.words("does was has is this his gives us yes business process focus its dress always"))
 _FIRST_PERSON = frozenset({"i", "me", "my", "mine", "myself", "i'm", "i've", "i'd", "i'll", "we", "our", "us"})
 _TOLD = re.compile(
-    r"\b(?:you|your)\b.*\b(?:t[oe]ld|said|say|suggest|recommend|mention|gave|give|list|provid|advis|explain)",
+    r"\b(?:you|your)\b.*\b(?:t(?:old|ell)|said|say|suggest|recommend|mention|gave|give|list|provid|advis|explain)",
     re.IGNORECASE,
 )
 # Words that say what form the answer has, not what it is about.

@@ -10,6 +10,7 @@ from __future__ import annotations
 import hashlib
 import json
 import sqlite3
+import time
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import asdict, dataclass
@@ -316,13 +317,25 @@ def _iso(moment: datetime) -> str:
     return moment.isoformat(timespec="microseconds")
 
 
+def _write_ahead(db: sqlite3.Connection) -> None:
+    """Switch to WAL. SQLite does not wait for others where the journal's mode changes, so this does: at most a minute."""
+    for attempt in range(_PATIENCE):
+        try:
+            db.execute("PRAGMA journal_mode=WAL")
+            return
+        except sqlite3.OperationalError as busy:
+            if "locked" not in str(busy) or attempt == _PATIENCE - 1:
+                raise
+            time.sleep(0.05)
+
+
 def _connect(path: Path, frozen: bool) -> sqlite3.Connection:
     try:
         if frozen:
             return sqlite3.connect(f"{path.absolute().as_uri()}?mode=ro", uri=True, isolation_level=None)
         path.parent.mkdir(parents=True, exist_ok=True)
         db = sqlite3.connect(path, isolation_level=None, timeout=60)
-        db.execute("PRAGMA journal_mode=WAL")
+        _write_ahead(db)
         db.execute("PRAGMA synchronous=NORMAL")
         return db
     except (OSError, sqlite3.OperationalError) as failure:

@@ -137,3 +137,40 @@ def test_unit_turn_ranks_turns_only_and_loses_no_mass(snapshot, asking, found):
     for row, mass in zip(item.item.tolist(), item.confidence.tolist(), strict=True):
         wanted[int(snapshot.turn[row])] += mass
     assert dict(zip(turn.item.tolist(), turn.confidence.tolist(), strict=True)) == pytest.approx(wanted)
+
+
+def one_by_one(rows, value, vectors, theta):
+    """Leader clustering as it is told: from the most valuable down, whoever is not absorbed leads and absorbs."""
+    leader = {}
+    order = sorted(rows, key=lambda row: (-value[row], row))
+    for row in order:
+        if row not in leader:
+            leader[row] = row
+            for other in order:
+                if other not in leader and round(float(vectors[row] @ vectors[other]), 6) >= theta:
+                    leader[other] = row
+    return leader
+
+
+@settings(deadline=None, max_examples=150)
+@given(masses=st.lists(st.integers(1, 6), min_size=ROWS, max_size=ROWS), theta=st.sampled_from([0.5, 0.7, 0.92, 1.0]))
+def test_merging_is_leader_clustering(snapshot, asking, masses, theta):
+    table = Hits(
+        item=np.repeat(np.arange(ROWS), masses).astype(np.int32),
+        head=np.concatenate([np.arange(1, count + 1) for count in masses]).astype(np.int32),
+        direct=np.ones(sum(masses), dtype=np.bool_),
+        score=np.ones(sum(masses)),
+    )
+    fusion = DensityFusion(**MASSES, decay=0.0, theta=theta, beta=0.0, unit="item")
+    ranking = fusion.fuse(asking(), {"bm25": table}, TUNNELS, snapshot)
+    expected = one_by_one(range(ROWS), masses, snapshot.vectors(np.arange(ROWS)), theta)
+    found = {row: members[0] for members in map(ranking.members, range(len(ranking.item))) for row in members}
+    assert found == expected
+
+
+def test_a_better_leader_found_late_still_absorbs_its_own(snapshot, asking, hits):
+    # In a row of neighbours 0-1-2-3-4 worth 6, 5, 4, 1, 3: 0 absorbs 1, so 2 leads and absorbs 3 before 4 could.
+    rows = [(row, head, True, 1.0) for row, worth in enumerate((6, 5, 4, 1, 3)) for head in range(1, worth + 1)]
+    fusion = DensityFusion(**MASSES, decay=0.0, theta=0.9, beta=0.0, unit="item")
+    ranking = fusion.fuse(asking(), {"bm25": hits(*rows)}, TUNNELS, snapshot)
+    assert sorted(ranking.members(place) for place in range(len(ranking.item))) == [[0, 1], [2, 3], [4]]

@@ -25,7 +25,13 @@ def test_articles_and_case_do_not_count() -> None:
 
 @pytest.mark.parametrize(
     ("said", "value"),
-    [("Yes, of course", True), ("Likely no", False), ("Unlikely", False), ("Paris", None), ("It was no; she left", False)],
+    [
+        ("Yes, of course", True),
+        ("Likely no", False),
+        ("Unlikely", False),
+        ("Paris", None),
+        ("It was no; she left", False),
+    ],
 )
 def test_polarity_is_read_where_it_is_said(said: str, value: bool | None) -> None:
     assert polarity(said) is value

@@ -69,7 +69,8 @@ def test_a_repeat_of_a_panel_is_a_repeat_of_its_members():
 
 
 @pytest.mark.parametrize(
-    ("change", "said"), [({"vote": "most"}, r"judge\.vote must be one of"), ({"judges": {"a": Member(name="a")}}, "at least two")]
+    ("change", "said"),
+    [({"vote": "most"}, r"judge\.vote must be one of"), ({"judges": {"a": Member(name="a")}}, "at least two")],
 )
 def test_a_panel_that_cannot_vote_is_refused(change, said):
     with pytest.raises(ConfigError, match=said):
