@@ -7,6 +7,7 @@ conversations drawn again, p-values adjusted over each family (Holm).
 from __future__ import annotations
 
 import sys
+from typing import Any
 
 from tqdm import tqdm
 
@@ -14,6 +15,10 @@ from experiments.common import Cell, arguments, main, save, show
 from sodamem.ablate import TABLE, ablate, family, rows
 
 FAMILIES = ("tunnels", "paper")
+
+
+def _tick(bar: Any) -> None:
+    bar.update()
 
 
 def run() -> None:
@@ -25,7 +30,7 @@ def run() -> None:
         for split in given.split:
             chosen = family(name)
             with tqdm(total=len(chosen.variants) + 1, unit="setting", delay=2, file=sys.stderr) as bar:
-                mean, n, compared = ablate(chosen, [f"dataset.split={split}", "tracker=none"], lambda _: bar.update())
+                mean, n, compared = ablate(chosen, [f"dataset.split={split}", "tracker=none"], lambda _: _tick(bar))
             table: list[dict[str, Cell]] = [dict(row) for row in rows(mean, compared)]
             print(f"\n{name}, {split} split, n = {n}, recall@10")
             show(table, TABLE)

@@ -12,7 +12,7 @@ from tqdm import tqdm
 from sodamem import build, config, rejudge_page, rejudge_report
 from sodamem.commands import _Parser
 from sodamem.dataset.hypotheses import Hypotheses
-from sodamem.errors import ConfigError, DataError, StoreError
+from sodamem.errors import ConfigError, DataError, MissingExtra, StoreError
 from sodamem.frontier.table import Frontier, Point
 from sodamem.protocols import Judge
 from sodamem.rejudge import Rejudged
@@ -84,9 +84,12 @@ def frontier(arguments: list[str]) -> int:
     points += _rejudged(Path(given.rejudged), table.cost("mean")) if given.rejudged else []
     figures = report.figures(table, points, given.rival)
     folder = Path(given.folder or Path(cfg.runs) / "frontier").absolute()
-    pictures = {f"map.{kind}": data for kind, data in plot.draw(table, points).items()}
     texts = {"map.html": page.page(figures), "report.json": json.dumps(figures, ensure_ascii=False, indent=1) + "\n"}
-    _save(folder, pictures | {name: text.encode() for name, text in texts.items()})
+    _save(folder, {name: text.encode() for name, text in texts.items()})
+    try:
+        _save(folder, {f"map.{kind}": data for kind, data in plot.draw(table, points).items()})
+    except MissingExtra as error:  # the page shows the same map
+        print(f"no map.png and map.svg: {error}", file=sys.stderr)
     print(json.dumps(figures, ensure_ascii=False, indent=1) if given.json else report.describe(table, figures))
     print(f"map: {folder / 'map.html'}", file=sys.stderr)
     return 0
@@ -94,7 +97,7 @@ def frontier(arguments: list[str]) -> int:
 
 def _point(name: str, accuracy: str, cost: str) -> Point:
     try:
-        share, dollars = float(accuracy) / 100, float(cost)
+        share, dollars = round(float(accuracy) / 100, 6), float(cost)
     except ValueError:
         raise ConfigError(f"--point must have numbers after its name, got {accuracy} and {cost}") from None
     if not 0 <= share <= 1 or not 0 < dollars < float("inf"):
@@ -108,7 +111,7 @@ def _rejudged(path: Path, cost: float) -> list[Point]:
         rows = json.loads(path.read_text(encoding="utf-8"))["judges"]
         return [Point(name=f"by {row['judge']}", accuracy=row["strict"], cost=cost) for row in rows]
     except OSError as error:
-        raise DataError(f"--rejudged must name a report.json of sodamem rejudge, got {path}: {error.strerror}") from error
+        raise DataError(f"--rejudged must name a re-judging's report.json, got {path}: {error.strerror}") from error
     except (ValueError, LookupError, TypeError) as error:
         raise DataError(f"{path} must be the report.json of sodamem rejudge, and is not ({error!r})") from None
 

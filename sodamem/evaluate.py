@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from collections import Counter, defaultdict
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
 
 from sodamem import text
@@ -57,21 +58,45 @@ def retrieve(pipeline: Pipeline, corpus: Corpus) -> list[retrieval.Row]:
     ]
 
 
+Keep = Callable[[Question, Callable[[], Result]], Result]
+
+
 def results(
-    pipeline: Pipeline, corpus: Corpus, judge: Judge, note: Callable[[Memory], None] = lambda _: None
+    pipeline: Pipeline,
+    corpus: Corpus,
+    judge: Judge,
+    *,
+    note: Callable[[Memory], None] = lambda _: None,
+    keep: Keep = lambda _, make: make(),
+    workers: int = 1,
 ) -> Iterator[Result]:
-    """Every question of the corpus, history by history; `note` is told of each memory once it is ready."""
+    """Every question of the corpus in its order, history by history.
+
+    `note` is told of each memory once it is ready · `keep` may give a result that was recorded instead of making it ·
+    workers: questions of one history worked on at a time, which pays where answering waits for a model.
+    """
     for memory, questions in opened(pipeline, corpus):
         note(memory)
-        for question in questions:
-            answer, evidence = pipeline.answer(memory, question)
-            yield Result(
-                question=question,
-                evidence=evidence,
-                answer=answer,
-                verdict=judge.grade(question, answer),
-                measures=_score(question, evidence, memory),
-            )
+
+        def answered(question: Question, memory: Memory = memory) -> Result:
+            return keep(question, lambda: _result(pipeline, memory, judge, question))
+
+        if workers == 1:
+            yield from map(answered, questions)
+        else:
+            with ThreadPoolExecutor(workers) as pool:
+                yield from pool.map(answered, questions)
+
+
+def _result(pipeline: Pipeline, memory: Memory, judge: Judge, question: Question) -> Result:
+    answer, evidence = pipeline.answer(memory, question)
+    return Result(
+        question=question,
+        evidence=evidence,
+        answer=answer,
+        verdict=judge.grade(question, answer),
+        measures=_score(question, evidence, memory),
+    )
 
 
 def _score(question: Question, evidence: Sequence[Evidence], memory: Memory) -> retrieval.Row:
@@ -83,8 +108,11 @@ def evaluate(
     pipeline: Pipeline,
     corpus: Corpus,
     judge: Judge,
+    *,
     sink: Callable[[Result], None] = lambda _: None,
     note: Callable[[Memory], None] = lambda _: None,
+    keep: Keep = lambda _, make: make(),
+    workers: int = 1,
 ) -> Report:
     """Run the whole corpus; each result goes to `sink` as soon as it exists, and only its numbers are kept."""
     rows: list[retrieval.Row] = []
@@ -100,7 +128,7 @@ def evaluate(
         grades.pay(memory.usage)
         note(memory)
 
-    for result in results(pipeline, corpus, judge, ready):
+    for result in results(pipeline, corpus, judge, note=ready, keep=keep, workers=workers):
         rows.append(result.measures)
         if not result.question.erratum:
             clean.append(result.measures)

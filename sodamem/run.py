@@ -8,7 +8,7 @@ import os
 import shutil
 import sys
 import time
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from datetime import datetime
 from pathlib import Path
@@ -17,15 +17,20 @@ from typing import Any
 from omegaconf import DictConfig
 from tqdm import tqdm
 
-from sodamem import build, config, report
+from sodamem import build, config, report, resume
+from sodamem.chat.none import NoChat
 from sodamem.errors import ConfigError, SodamemError, StoreError
-from sodamem.evaluate import Report, Result, evaluate
+from sodamem.evaluate import Keep, Report, Result, evaluate
+from sodamem.ledger import Ledger
+from sodamem.metric.cost import PriceTable, by_phase
 from sodamem.pipeline import Memory, Pipeline
-from sodamem.protocols import Corpus, Judge
+from sodamem.protocols import Chat, Corpus, Judge
 from sodamem.records import report_name
+from sodamem.types import Question
 
 _SHOW = 2  # worked questions
 _PARTIAL = "questions.jsonl.partial"
+_LEDGER = "ledger.sqlite"
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -34,6 +39,7 @@ class Outcome:
 
     folder: Path
     report: Report
+    metrics: Mapping[str, float]
     examples: tuple[Result, ...]
     judge: str
 
@@ -42,24 +48,27 @@ def run(cfg: DictConfig, *, quiet: bool = False) -> Outcome:
     """Run one configuration. Nothing is created before everything that can be refused has been checked.
 
     The folder holds questions.jsonl, metrics.json, data.json and config.yaml; results appear under a `.partial` name
-    until the run is complete.
+    until the run is complete. Where a model takes part, ledger.sqlite holds every attempt and result as it happens, and
+    `resume=FOLDER` goes on with a run that was interrupted.
     """
     parts = _Parts(
+        chat=build.chat_of(cfg),
         pipeline=build.pipeline(cfg),
         judge=build.component(cfg, "judge"),
         tracker=build.component(cfg, "tracker"),
+        prices=build.component(cfg, "prices"),
         corpus=build.component(cfg, "dataset").open(),
         awards_top=_awards_top(cfg),
     )
-    folder = fresh(Path(cfg.runs), str(cfg.name))
+    folder = begun(Path(cfg.resume), parts.chat) if cfg.resume else fresh(Path(cfg.runs), str(cfg.name))
     if not quiet:
         print(f"runs in {cfg.runs}", file=sys.stderr)
     try:
         return _record(cfg, parts, folder, quiet)
     except SodamemError:
         partial = folder / _PARTIAL
-        if not partial.exists() or not partial.stat().st_size:  # refused before the first result: nothing is left
-            shutil.rmtree(folder)
+        if not cfg.resume and (not partial.exists() or not partial.stat().st_size):
+            shutil.rmtree(folder)  # refused before the first result: nothing is left
         raise
 
 
@@ -67,18 +76,29 @@ def run(cfg: DictConfig, *, quiet: bool = False) -> Outcome:
 class _Parts:
     """What one configuration describes, built and checked."""
 
+    chat: Chat
     pipeline: Pipeline
     judge: Judge
     tracker: Any
+    prices: PriceTable
     corpus: Corpus
     awards_top: int
 
 
 def _record(cfg: DictConfig, parts: _Parts, folder: Path, quiet: bool) -> Outcome:
     corpus, params = parts.corpus, config.flat(config.plain(cfg))
-    (folder / "config.yaml").write_text(config.unresolved(cfg), encoding="utf-8")
     started = time.perf_counter()
-    with parts.tracker.run(name=folder.name, params=params, tags={"folder": str(folder)}) as tracked:
+    with contextlib.ExitStack() as stack:
+        answering = _Answering(pipeline=parts.pipeline, judge=parts.judge)
+        keep: Keep = _anew
+        ledger = None
+        if not isinstance(parts.chat, NoChat):
+            settings = resume.settings(config.plain(cfg), corpus.sha256)
+            ledger = stack.enter_context(Ledger(folder / _LEDGER, settings))
+            answering, keep = _watched(cfg, parts.chat, ledger), resume.once(ledger)
+        (folder / "config.yaml").write_text(config.unresolved(cfg), encoding="utf-8")
+        tags = {"folder": str(folder)}
+        tracked = stack.enter_context(parts.tracker.run(name=folder.name, params=params, tags=tags))
         tracked.dataset(corpus.name, corpus.sha256, str(config.plain(cfg.dataset).get("path") or corpus.name))
         with _results(folder, parts.awards_top) as (sink, examples), _bars(corpus, quiet) as (opened, step):
 
@@ -86,14 +106,56 @@ def _record(cfg: DictConfig, parts: _Parts, folder: Path, quiet: bool) -> Outcom
                 sink(result)
                 step(result)
 
-            found = evaluate(parts.pipeline, corpus, parts.judge, each, opened)
+            workers = int(config.plain(cfg.chat).get("concurrency", 1)) if ledger else 1
+            found = evaluate(
+                answering.pipeline, corpus, answering.judge, sink=each, note=opened, keep=keep, workers=workers
+            )
         _write(folder / "data.json", data(corpus, found))
         metrics = {**found.metrics, "seconds/total": time.perf_counter() - started}
+        metrics |= costs(ledger, parts.prices) if ledger else {}
         _write(folder / "metrics.json", metrics)
         tracked.metrics({report_name(name): value for name, value in metrics.items()})  # recall@10, as reports say it
         for name in ("config.yaml", "questions.jsonl", "data.json", "metrics.json"):
             tracked.artifact(folder / name)
-    return Outcome(folder=folder, report=found, examples=tuple(examples), judge=parts.judge.name)
+    return Outcome(folder=folder, report=found, metrics=metrics, examples=tuple(examples), judge=parts.judge.name)
+
+
+@dataclass(frozen=True, kw_only=True)
+class _Answering:
+    pipeline: Pipeline
+    judge: Judge
+
+
+def _anew(_: Question, make: Callable[[], Result]) -> Result:
+    return make()
+
+
+def _watched(cfg: DictConfig, chat: Chat, ledger: Ledger) -> _Answering:
+    """The same pipeline and judge over a chat whose every attempt goes to the ledger as it ends."""
+    seen = ledger.watch(chat)
+    return _Answering(pipeline=build.pipeline(cfg, seen), judge=build.component(cfg, "judge", seen))
+
+
+def costs(ledger: Ledger, prices: PriceTable) -> dict[str, float]:
+    """Attempts, tokens and dollars (cold, warm) of every phase over all sittings; unknown prices and counts are left out.
+
+    `cost/busy_seconds/<model>` times the GPUs of its server is what a model of one's own takes.
+    """
+    found: dict[str, float] = {}
+    for phase, spent in by_phase((attempt.usage for attempt in ledger.attempts()), prices).items():
+        names = ("attempts", "hits", "prompt", "cached", "completion", "reasoning", "cold", "warm")
+        known = {name: value for name in names if (value := getattr(spent, name)) is not None}
+        found |= {f"cost/{phase}/{name}": float(value) for name, value in known.items()}
+    return found | {f"cost/busy_seconds/{model}": seconds for model, seconds in ledger.busy().items()}
+
+
+def begun(folder: Path, chat: Chat) -> Path:
+    """The folder of a run to go on with; raises ConfigError when it was never begun or needs no resuming."""
+    if isinstance(chat, NoChat):
+        raise ConfigError("resume must go with a chat, got chat=none. A run without a model is simply run again")
+    if not (folder / _LEDGER).is_file():
+        raise ConfigError(f"resume must name the folder of a run with a {_LEDGER}, got {folder}")
+    return folder.absolute()
 
 
 def _awards_top(cfg: DictConfig) -> int:
@@ -191,6 +253,15 @@ def describe(outcome: Outcome, tracked: str) -> str:
         + ", ".join(f"{phase} {count:,.0f}" for phase, count in tokens.items())
         + f"; evidence handed to the reader: {metrics.get('evidence_tokens/mean', 0):,.0f} words a question (estimate)"
     )
+    for phase in ("ingest", "answer", "judge"):
+        if f"cost/total/{phase}/attempts" in outcome.metrics:
+            found = {
+                kind: outcome.metrics.get(f"cost/total/{phase}/{kind}") for kind in ("attempts", "hits", "cold", "warm")
+            }
+            cold, warm = ("no price" if found[kind] is None else f"${found[kind]:.4f}" for kind in ("cold", "warm"))
+            lines.append(
+                f"{phase}: {found['attempts']:.0f} attempts, {found['hits']:.0f} from cache; cold {cold}, warm {warm}"
+            )
     lines.append(
         f"questions {metrics['questions']:.0f}, retrieval scored on {metrics['n']:.0f}"
         + ("; excluded: " + ", ".join(f"{reason} {count}" for reason, count in excluded.items()) if excluded else "")

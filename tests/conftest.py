@@ -3,16 +3,34 @@
 from __future__ import annotations
 
 import itertools
+import json
 from collections.abc import Mapping, Sequence
-from datetime import datetime
+from datetime import datetime, timedelta
+from importlib import resources
 
+import jsonschema
 import numpy as np
 import pytest
+import yaml
 
 from sodamem import config, text
+from sodamem.protocols import Chat
 from sodamem.store.snapshot import Snapshot
 from sodamem.store.sqlite import Store
-from sodamem.types import Extraction, FactEvent, History, Hits, MessagePiece, Query, Session, Turn, Window
+from sodamem.types import (
+    ChatReply,
+    Evidence,
+    Extraction,
+    FactEvent,
+    History,
+    Hits,
+    MessagePiece,
+    Query,
+    Session,
+    Turn,
+    Usage,
+    Window,
+)
 
 TINY = ("tracker=none", "dataset.histories=2", "dataset.sessions=6", "dataset.turns_per_session=12")
 TINY += ("dataset.questions_per_history=2", "dataset.distractors=0")
@@ -178,5 +196,89 @@ def hits():
             direct=np.array(direct, dtype=np.bool_),
             score=np.array(score, dtype=np.float64),
         )
+
+    return make
+
+
+# --- models -------------------------------------------------------------------------------------------------
+
+
+class Saying(Chat):
+    """Replies what it was given, in turn, and keeps what it was asked."""
+
+    def __init__(self, replies):
+        self.replies, self.asked = list(replies), []
+
+    @property
+    def digest(self):
+        return "saying"
+
+    def ask(self, request):
+        self.asked.append(request)
+        assert self.replies, f"asked once more than expected: {request.messages[-1].content}"
+        said = self.replies.pop(0)
+        said = said(request) if callable(said) else said
+        if isinstance(said, Exception):
+            raise said
+        if isinstance(said, ChatReply):
+            return said
+        if request.schema is not None:
+            jsonschema.validate(said, dict(request.schema))
+        usage = Usage(phase=request.phase, model="saying", prompt=10, completion=5)
+        return ChatReply(text=json.dumps(said), data=said, model="saying", truncated=False, usage=(usage,))
+
+    @property
+    def prompts(self):
+        """All that it was told, one text for each time it was asked."""
+        return ["\n".join(message.content for message in request.messages) for request in self.asked]
+
+
+@pytest.fixture(scope="session")
+def saying():
+    """saying({"text": "x", …}, lambda request: …, ReplyError(…)) -> a chat that says these, one after the other."""
+    return lambda *replies: Saying(replies)
+
+
+@pytest.fixture(scope="session")
+def cut_off():
+    """cut_off("{…") -> the reply of a model that ran out of tokens there."""
+    usage = Usage(phase="extract", model="saying", prompt=10, completion=99)
+    return lambda text: ChatReply(text=text, data=None, model="saying", truncated=True, usage=(usage,))
+
+
+@pytest.fixture(scope="session")
+def option():
+    """option("reader/llm") -> the keys of a YAML option, without its target."""
+
+    def read(name):
+        node = yaml.safe_load((resources.files(config.MODULE) / f"{name}.yaml").read_text(encoding="utf-8"))
+        return {key: value for key, value in node.items() if key not in ("_target_", "defaults")}
+
+    return read
+
+
+@pytest.fixture(scope="session")
+def recalled():
+    """recalled("Ann: I live in Oslo.", at=…) -> turns as evidence, ids t:0, t:1, …, a day apart; a list of them."""
+
+    def make(*lines, at=datetime(2024, 1, 1, 10), **fields):
+        found = []
+        for place, line in enumerate(lines):
+            speaker, _, words = line.partition(": ")
+            given = {
+                "id": f"t:{place}",
+                "kind": "turn",
+                "rank": place + 1,
+                "turn_ids": (f"t:{place}",),
+                "session_id": f"s{place}",
+                "speaker": speaker,
+                "text": line,
+                "at": at + timedelta(days=place),
+                "confidence": 1.0,
+                "awards": (),
+                "quotable": (words,),
+            }
+            found.append(Evidence(**{**given, **fields}))
+        return found
 
     return make

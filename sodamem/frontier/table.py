@@ -195,7 +195,7 @@ def _system(place: int, row: Mapping[str, Any]) -> System:
     if row["basis"] not in BASES:
         raise ConfigError(f"{where}.basis must be one of {', '.join(BASES)}, got {row['basis']!r}")
     return System(
-        point=Point(name=str(row["name"]), accuracy=row["accuracy"] / 100, cost=float(row["cost"])),
+        point=Point(name=str(row["name"]), accuracy=round(row["accuracy"] / 100, 6), cost=float(row["cost"])),
         date=str(row["date"]),
         model=str(row["model"]),
         basis=row["basis"],

@@ -73,7 +73,9 @@ class ExtractiveReader(Reader):
                 raise ConfigError(f"reader.{name} must be >= 1, got {getattr(self, name)}")
         if self.context < 0:
             raise ConfigError(f"reader.context must be >= 0, got {self.context}")
-        for name in ("turn", "rank", "asks", "here", "near", "fits", "floor", "facts"):
+        if self.rank < 0:
+            raise ConfigError(f"reader.rank must be >= 0, got {self.rank}")
+        for name in ("turn", "asks", "here", "near", "fits", "floor", "facts"):
             if not 0 <= getattr(self, name) <= 1:
                 raise ConfigError(f"reader.{name} must be between 0 and 1, got {getattr(self, name)}")
 

@@ -24,6 +24,7 @@ from sodamem.text import digest
 from sodamem.types import Edge, Entity, Extraction, FactEvent, History, MessagePiece, Session, Turn
 
 FORMAT = 2
+_PATIENCE = 1200  # attempts of 50 ms each
 
 _SCHEMA = """
 CREATE TABLE meta(key TEXT PRIMARY KEY, value TEXT NOT NULL) WITHOUT ROWID;
@@ -318,7 +319,7 @@ def _iso(moment: datetime) -> str:
 
 
 def _write_ahead(db: sqlite3.Connection) -> None:
-    """Switch to WAL. SQLite does not wait for others where the journal's mode changes, so this does: at most a minute."""
+    """Switch to WAL. SQLite does not wait where the journal's mode changes, so this does: at most a minute."""
     for attempt in range(_PATIENCE):
         try:
             db.execute("PRAGMA journal_mode=WAL")

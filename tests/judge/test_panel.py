@@ -29,7 +29,7 @@ def panel(vote, size=3):
     return PanelJudge(name="panel", vote=vote, judges={f"m{i}": Member(name=f"m{i}") for i in range(size)})
 
 
-C, I, U = "correct", "incorrect", "unjudged"
+C, I, U = "correct", "incorrect", "unjudged"  # noqa: E741
 
 
 @pytest.mark.parametrize(

@@ -429,7 +429,7 @@ def test_a_fault_within_a_session_leaves_nothing_of_it(opened, history, extract)
 
 
 def test_workers_that_open_a_new_store_together_agree(tmp_path, history, extract):
-    for number in range(8):
+    for number in range(12):
         path = tmp_path / f"{number}.sqlite"
         barrier, prints, faults = threading.Barrier(4), [], []
 
