@@ -5,22 +5,31 @@ from __future__ import annotations
 import os
 import sys
 from collections.abc import Callable, Sequence
+from importlib import import_module
 
-from sodamem.errors import SodamemError
+from sodamem.errors import ConfigError, SodamemError
 
 USAGE = """usage: sodamem COMMAND [ARGUMENTS]
 
-  run [OVERRIDE ...]         run an experiment: sodamem run experiment=paper fusion.beta=0.2
-  run -m OVERRIDE ...        run every combination: sodamem run -m fusion.beta=0,0.3,0.6
-  ask --history FILE --at STAMP QUESTION [OVERRIDE ...] [--json]
-                             ask about your own conversations
-  check                      build every option of every group
-  show GROUP=OPTION          configuration, class, file and formula of one option
-  options                    every group and its options
-  resolve --at STAMP TEXT [--json]
-                             every time expression in a text, and how it is read
-  facts --history FILE [--as-of STAMP] [--json]
-                             the facts a memory holds, with their words, times and status
+experiments
+  run [OVERRIDE ...]            one experiment: sodamem run experiment=paper fusion.beta=0.2
+  run -m OVERRIDE ...           every combination: sodamem run -m fusion.beta=0,0.3,0.6
+  sweep study=NAME              search a space of settings with Optuna, on the dev split
+  ablate family=NAME            what each part contributes: paired differences with intervals
+judging
+  rejudge hypotheses=NAME       judge anybody's answers again, with any judges, side by side
+  admit judge=NAME              test a judge on labelled answers before its verdicts count
+  frontier                      cost against accuracy, who dominates whom, and how sure that is
+memory
+  ask --history FILE --at STAMP QUESTION
+                                ask your own conversations
+  facts --history FILE          the facts a memory holds, with their words, times and status
+  resolve --at STAMP TEXT       every time expression in a text, and how it is read
+system
+  check                         build every option of every group
+  options                       every group and its options
+  show GROUP=OPTION             configuration, class, file and formula of one option
+  serve CHAT                    start the vLLM server that a chat option names, and wait until it answers
 
 An OVERRIDE is Hydra's: group=option, key=value, +key=value, ~key. `sodamem COMMAND --help` says more.
 SODAMEM_DATA, SODAMEM_MODELS and SODAMEM_RUNS name folders; SODAMEM_DEBUG=1 shows tracebacks.
@@ -53,23 +62,29 @@ def main(argv: Sequence[str] | None = None) -> int:
         return 130
 
 
-def _command(name: str) -> Callable[[list[str]], int]:
-    # Imported when asked for: `sodamem resolve` should not pay for mlflow.
-    from sodamem import commands
-    from sodamem.errors import ConfigError
+COMMANDS = {
+    "run": "sodamem.commands",
+    "ask": "sodamem.commands",
+    "facts": "sodamem.commands",
+    "resolve": "sodamem.commands",
+    "check": "sodamem.commands",
+    "show": "sodamem.commands",
+    "options": "sodamem.commands",
+    "sweep": "sodamem.commands_sweeps",
+    "ablate": "sodamem.commands_sweeps",
+    "rejudge": "sodamem.commands_judging",
+    "admit": "sodamem.commands_judging",
+    "frontier": "sodamem.commands_judging",
+    "serve": "sodamem.serve",
+}
 
-    known = {
-        "run": commands.run,
-        "ask": commands.ask,
-        "check": commands.check,
-        "show": commands.show,
-        "options": commands.options,
-        "resolve": commands.resolve,
-        "facts": commands.facts,
-    }
-    if name not in known:
-        raise ConfigError(f"command must be one of {', '.join(known)}, got {name!r}. See sodamem --help")
-    return known[name]
+
+def _command(name: str) -> Callable[[list[str]], int]:
+    """The function of a command, its module imported only now: `sodamem resolve` should not pay for mlflow."""
+    if name not in COMMANDS:
+        raise ConfigError(f"command must be one of {', '.join(COMMANDS)}, got {name!r}. See sodamem --help")
+    found: Callable[[list[str]], int] = getattr(import_module(COMMANDS[name]), name)
+    return found
 
 
 if __name__ == "__main__":

@@ -137,7 +137,7 @@ def _watched(cfg: DictConfig, chat: Chat, ledger: Ledger) -> _Answering:
 
 
 def costs(ledger: Ledger, prices: PriceTable) -> dict[str, float]:
-    """Attempts, tokens and dollars (cold, warm) of every phase over all sittings; unknown prices and counts are left out.
+    """Attempts, tokens and dollars (cold, warm) of every phase over all sittings; what is unknown is left out.
 
     `cost/busy_seconds/<model>` times the GPUs of its server is what a model of one's own takes.
     """

@@ -8,9 +8,9 @@ from __future__ import annotations
 import json
 import logging
 import time
-from collections.abc import Callable, Mapping, Sequence
-from contextlib import contextmanager, nullcontext
-from dataclasses import dataclass
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import ExitStack, contextmanager
+from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
 
@@ -18,15 +18,16 @@ from filelock import FileLock
 from omegaconf import OmegaConf
 from optuna.trial import FrozenTrial
 
-from sodamem import build, config, recorded, studies, sweep_tracking
+from sodamem import build, config, studies, sweep_tracking
 from sodamem.errors import ConfigError, DataError
 from sodamem.metric.statistics import Estimate, cluster_bootstrap
 from sodamem.recorded import Recordings, Setting
 from sodamem.run import run as run_experiment
 from sodamem.sweep_export import experiment
 from sodamem.sweep_objective import TOKENS, Live, Replayed, replayable
-from sodamem.sweep_space import Ground, Point
+from sodamem.sweep_space import Ground
 from sodamem.sweep_study import IDENTITY, Search, Study, named, quiet, refuse_other, storage
+from sodamem.tracking import TrackedRun
 
 DRAWS, SEED = 10_000, 20  # of the interval on test
 _RECALL = ("dataset", *build.INGEST, "encoder", "tunnel", "fusion", "recall")
@@ -80,10 +81,10 @@ def sweep(request: Request) -> Outcome:
     tracker = build.build(ground.plain["tracker"], "tracker", trusted)
     corpus = build.build(ground.plain["dataset"], "dataset", trusted).open()
     identity = study.identity(corpus.sha256, _lasting(ground.plain, study))
-    folder = _folder(Path(ground.plain["runs"]) / "studies", study.name, identity, request.new)
-    runs = Path(ground.plain["runs"])
-    evaluate = Replayed(ground, Recordings(runs, settings), list(study.measures)) if replay else Live(ground, list(study.measures))
-    with quiet(), _tracking(tracker, folder, identity, study) as (run, clock):
+    runs, measures = Path(ground.plain["runs"]), list(study.measures)
+    folder = _folder(runs / "studies", study, identity, request.new)
+    evaluate = Replayed(ground, Recordings(runs, settings), measures) if replay else Live(ground, measures)
+    with quiet(), _tracking(tracker, folder, identity, name) as (run, clock):
         where, backend = storage(request.where, folder)
         search = Search.open(study, named(study, identity), identity, where, backend)
         _refuse_namesake(search, identity)
@@ -102,7 +103,7 @@ def sweep(request: Request) -> Outcome:
         file.write_text(experiment(file.stem, ground, overrides, winner.params, origin), encoding="utf-8")
         (folder / "trials.csv").write_text(sweep_tracking.table(search), encoding="utf-8")
         search.spent["other"] = time.perf_counter() - started - sum(search.spent.values()) - clock["tracking"]
-        with _counted(clock, "tracking"):
+        with _counted(clock, "tracking"), FileLock(str(folder / "tracked.lock")):
             sweep_tracking.track(run, tracker, search, folder, [file, folder / "trials.csv"])
         test = _tested(ground, study, winner, folder, run) if request.test else None
     return Outcome(
@@ -138,13 +139,14 @@ def _lasting(cfg: Mapping[str, Any], study: Study) -> dict[str, Any]:
     return {key: value for key, value in config.flat(parts).items() if not key.endswith((".path", ".threads"))}
 
 
-def _folder(parent: Path, name: str, identity: Mapping[str, str], new: bool) -> Path:
+def _folder(parent: Path, study: Study, identity: Mapping[str, str], new: bool) -> Path:
     """The study's folder. One that was begun under this name with another space or data is refused, with the diff."""
     parent.mkdir(parents=True, exist_ok=True)
-    folder = parent / named_folder(name, identity)
-    with FileLock(str(parent / f".{name}.lock")):
+    folder = parent / named(study, identity)
+    with FileLock(str(parent / f".{study.name}.lock")):
         if not folder.exists():
-            others = [path for path in parent.glob(f"{name}-*/identity.json") if _name(path) == name]
+            begun = parent.glob(f"{study.name}-*/identity.json")
+            others = [path for path in begun if path.parent.name.rpartition("-")[0] == study.name]
             if others and not new:
                 latest = max(others, key=lambda path: path.stat().st_mtime_ns)
                 refuse_other(latest.parent.name, identity, json.loads(latest.read_text(encoding="utf-8")))
@@ -152,14 +154,6 @@ def _folder(parent: Path, name: str, identity: Mapping[str, str], new: bool) -> 
             content = json.dumps(dict(identity), indent=1, sort_keys=True) + "\n"
             (folder / "identity.json").write_text(content, encoding="utf-8")
     return folder
-
-
-def named_folder(name: str, identity: Mapping[str, str]) -> str:
-    return f"{name}-{recorded.text.digest(dict(identity))[:10]}"
-
-
-def _name(path: Path) -> str:
-    return path.parent.name.rpartition("-")[0]
 
 
 def _refuse_namesake(search: Search, identity: Mapping[str, str]) -> None:
@@ -215,45 +209,31 @@ def _tested(ground: Ground, study: Study, winner: FrozenTrial, folder: Path, run
         if not scored:
             return None
         spread = cluster_bootstrap([v for v, _ in scored], [h for _, h in scored], draws=DRAWS, seed=SEED)
-        known[str(winner.number)] = {"measure": measure, "run": str(outcome.folder), "estimate": vars_of(spread)}
+        known[str(winner.number)] = {"measure": measure, "run": str(outcome.folder), "estimate": asdict(spread)}
         path.write_text(json.dumps(known, indent=1, sort_keys=True) + "\n", encoding="utf-8")
     estimate = Estimate(**known[str(winner.number)]["estimate"])
     run.metrics({f"test/{measure}": estimate.mean})
     return estimate
 
 
-def vars_of(estimate: Estimate) -> dict[str, Any]:
-    return {name: getattr(estimate, name) for name in ("mean", "low", "high", "n", "clusters")}
-
-
 # --- tracking -----------------------------------------------------------------------------------------------
 
 
 @contextmanager
-def _tracking(tracker: Any, folder: Path, identity: Mapping[str, str], study: Study) -> Any:
-    """The study's run, begun or gone on with, and the clock of what tracking costs. Workers take turns at it."""
+def _tracking(tracker: Any, folder: Path, identity: Mapping[str, str], name: str) -> Iterator[tuple[TrackedRun, dict[str, float]]]:
+    """The study's run, begun or gone on with by whichever worker comes, and the clock of what tracking costs."""
     clock = {"tracking": 0.0}
-    with nullcontext():
-        with _counted(clock, "tracking"):
-            context = tracker.run(
-                name=folder.name,
-                params=dict(identity),
-                tags={"folder": str(folder), "study": study.name},
-                resume=sweep_tracking.tracked(folder)["run"],
-            )
-            run = context.__enter__()
-        try:
-            yield run, clock
-        except BaseException as error:
-            if not context.__exit__(type(error), error, error.__traceback__):
-                raise
-        else:
-            with _counted(clock, "tracking"):
-                context.__exit__(None, None, None)
+    with ExitStack() as stack:
+        with _counted(clock, "tracking"), FileLock(str(folder / "tracked.lock")):
+            state = sweep_tracking.tracked(folder)
+            tags = {"folder": str(folder), "study": name}
+            run = stack.enter_context(tracker.run(folder.name, dict(identity), tags=tags, resume=state["run"]))
+            sweep_tracking.remember(folder, {**state, "run": run.id or None})
+        yield run, clock
 
 
 @contextmanager
-def _counted(spent: dict[str, float], what: str) -> Any:
+def _counted(spent: dict[str, float], what: str) -> Iterator[None]:
     started = time.perf_counter()
     try:
         yield

@@ -48,6 +48,10 @@ def tracked(folder: Path) -> dict[str, Any]:
     return {**found, **json.loads(path.read_text(encoding="utf-8"))} if path.exists() else found
 
 
+def remember(folder: Path, state: Mapping[str, Any]) -> None:
+    (folder / STATE).write_text(json.dumps(dict(state)) + "\n", encoding="utf-8")
+
+
 def track(run: TrackedRun, tracker: Any, search: Search, folder: Path, files: Sequence[Path]) -> None:
     """Record what the study has done since it was last tracked."""
     state = tracked(folder)
@@ -68,7 +72,7 @@ def track(run: TrackedRun, tracker: Any, search: Search, folder: Path, files: Se
     for name, figure in _figures(search).items():
         run.figure(figure, f"{name}.svg")
     state |= {"run": run.id or None, "last": max([state["last"], *(trial.number for trial in fresh)])}
-    (folder / STATE).write_text(json.dumps(state) + "\n", encoding="utf-8")
+    remember(folder, state)
 
 
 def _measures(search: Search, trial: optuna.trial.FrozenTrial) -> dict[str, float]:

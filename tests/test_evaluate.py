@@ -58,7 +58,7 @@ class System:
         self.open_now.append(history.id)
         self.opened.append(history.id)
         snapshot = SimpleNamespace(turns=range(100), sessions=range(5), fingerprint=f"print-{history.id}")
-        yield SimpleNamespace(history=history, snapshot=snapshot, counts={"turns": 100, "rejected/x": 1})
+        yield SimpleNamespace(history=history, snapshot=snapshot, counts={"turns": 100, "rejected/x": 1}, usage=())
         self.open_now.remove(history.id)
 
     def recall(self, memory, asked):
@@ -168,11 +168,30 @@ def test_a_history_that_nobody_asks_about_is_not_ingested():
 
 def test_each_result_goes_out_as_soon_as_it_exists():
     seen, ready = [], []
-    stream = results(System(), Corpus(h=[question("a"), question("b")]), Judge(), ready.append)
+    stream = results(System(), Corpus(h=[question("a"), question("b")]), Judge(), note=ready.append)
     assert next(stream).question.id == "a" and len(ready) == 1
     stream.close()
     report([question("a"), question("b")], sink=lambda result: seen.append(result.question.id))
     assert seen == ["a", "b"]
+
+
+def test_questions_side_by_side_keep_their_order_and_their_numbers():
+    asked = [question(str(n), gold_turns=(f"s{n % 5}:1",)) for n in range(20)]
+    one, four = (evaluate(System(), Corpus(h=asked), Judge(), workers=workers) for workers in (1, 4))
+    assert one == four
+    order = [result.question.id for result in results(System(), Corpus(h=asked), Judge(), workers=4)]
+    assert order == [str(n) for n in range(20)]
+
+
+def test_a_result_that_was_recorded_is_not_made_again():
+    made = next(results(System(), Corpus(h=[question("a")]), Judge()))
+    fresh = []
+
+    def keep(asked, make):
+        return made if asked.id == "a" else fresh.append(asked.id) or make()
+
+    assert len(list(results(System(), Corpus(h=[question("a"), question("b")]), Judge(), keep=keep))) == 2
+    assert fresh == ["b"]
 
 
 def test_recall_alone_scores_as_the_whole_run_does():

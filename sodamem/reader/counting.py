@@ -51,8 +51,9 @@ def counted(asked: Asked, found: Sequence[Match]) -> Counted | None:
                 return Counted(words=hit[0], support=(match.sentence,))
         return None
     noun = _COUNTED.search(asked.text)
-    head = base(text.stem(text.words(noun["noun"])[-1])) if noun else ""
-    return _enumerated(asked, head, found) or _stated(head, found)
+    # What is counted stands within the first words after "how many", whatever describes it further.
+    heads = words_of(" ".join(noun["noun"].split()[:_REACH])) if noun else frozenset()
+    return _enumerated(asked, heads, found) or _stated(heads, found)
 
 
 def _patterns(asked: Asked) -> list[re.Pattern[str]]:
@@ -60,7 +61,7 @@ def _patterns(asked: Asked) -> list[re.Pattern[str]]:
     return [_OFTEN] if "how often" in low else [_MONEY] if "how much" in low else []
 
 
-def _enumerated(asked: Asked, head: str, found: Sequence[Match]) -> Counted | None:
+def _enumerated(asked: Asked, heads: frozenset[str], found: Sequence[Match]) -> Counted | None:
     """Distinct values of active facts that are of the counted kind: at least two, or there is nothing to count."""
     items: dict[frozenset[str], tuple[str, Sentence]] = {}
     for sentence in (match.sentence for match in found):
@@ -70,8 +71,8 @@ def _enumerated(asked: Asked, head: str, found: Sequence[Match]) -> Counted | No
             kind = words_of(fact.predicate.replace("_", " "))
             for role in fact.roles:
                 words = words_of(role.words)
-                if role.name == "value" and head and (head in words or head in kind):
-                    items.setdefault(words - {head}, (role.words, sentence))
+                if role.name == "value" and heads & (words | kind):
+                    items.setdefault(words - heads, (role.words, sentence))
     items.pop(frozenset(), None) if len(items) > 1 else None  # "a bike" may be any of those named more exactly
     if len(items) < 2:
         return None
@@ -82,7 +83,7 @@ def _enumerated(asked: Asked, head: str, found: Sequence[Match]) -> Counted | No
 _REAL = frozenset({"past_event", "current_state", "preference"})
 
 
-def _stated(head: str, found: Sequence[Match]) -> Counted | None:
+def _stated(heads: frozenset[str], found: Sequence[Match]) -> Counted | None:
     """A number that stands before the counted noun; an ordinal ("my fourth tournament") counts up to itself."""
     best: tuple[int, Counted] | None = None
     for match in found:
@@ -90,7 +91,7 @@ def _stated(head: str, found: Sequence[Match]) -> Counted | None:
         for place, (_, low) in enumerate(tokens):
             number = _value(low)
             ahead = [base(text.stem(word.removesuffix("'s"))) for _, word in tokens[place + 1 : place + 2 + _REACH]]
-            if number is None or head not in ahead:
+            if number is None or not heads & set(ahead):
                 continue
             counted_ = Counted(
                 words=tokens[place][0] if low not in _ORDINALS else _NUMBERS[number], support=(match.sentence,)

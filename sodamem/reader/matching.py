@@ -76,7 +76,7 @@ def matches(asked: Asked, evidence: Sequence[Evidence], weights: Weights) -> lis
             share = (1 - weights.turn) * inside + weights.turn * weigh(sentence.terms | around, rare)
             fit = share + weights.timely * timely(sentence, asked)
             own = concerns(sentence, asked)
-            score = fit - lost - weights.asks * sentence.empty
+            score = fit - lost - weights.asks * (sentence.empty or _to_another(sentence.quote))
             found.append(Match(sentence=sentence, share=share, fit=fit, own=own, score=score))
     return sorted(found, key=lambda match: (-match.score, match.sentence.item.rank, match.sentence.place))
 
@@ -132,6 +132,12 @@ def of(fact: FactEvent, asked: Asked) -> bool:
     """True when the question names the subject of the fact, or is about that person by "I"; without people, always."""
     subject = words_of(fact.subject.partition(":")[2].replace("_", " "))
     return not asked.people or bool(subject & words_of(f"{asked.text} {' '.join(asked.people)}"))
+
+
+def _to_another(quote: str) -> bool:
+    """True when a sentence speaks to the listener and not of its speaker: "You did great!"."""
+    words = text.words(quote)
+    return not _SELF.search(quote) and "my" not in words and bool(_ADDRESSED & set(words))
 
 
 def _of_another(quote: str, asked: Asked) -> bool:

@@ -28,9 +28,9 @@ _JUST = re.compile(
 _STARTED = re.compile(r"\b(?:start|begin|began|first|since|join|adopt|move)\w*\b", re.IGNORECASE)
 _LENGTH = re.compile(
     r"\b(?:(?:about|around|over|almost|nearly|at least|more than) )?"
-    r"(?:\d[\d,.]*|an?|one|two|three|four|five|six|seven|eight|nine|ten|eleven|twelve|fifteen|twenty|thirty|"
+    r"(?:\d[\d,.]*(?:[-–]\d+)?|an?|one|two|three|four|five|six|seven|eight|nine|ten|eleven|twelve|fifteen|twenty|thirty|"
     r"a few|a couple of|several|half an?)(?: and a half)?[ -]"
-    r"(?:minute|hour|day|week|month|year|decade)s?(?: ago)?\b",
+    r"(?:second|minute|hour|day|week|month|year|decade)s?(?: ago)?\b",
     re.IGNORECASE,
 )
 

@@ -11,6 +11,7 @@ from collections.abc import Callable, Sequence
 from datetime import datetime
 from functools import cached_property
 from pathlib import Path
+from threading import Lock
 from typing import Any
 
 import numpy as np
@@ -67,6 +68,7 @@ class Snapshot:
         self._read: Read | None = None
         self._matrix: NDArray[np.float32] | None = None
         self._encoded: set[int] = set()
+        self._encoding = Lock()
 
     def _columns(self) -> None:
         sessions = list(dict.fromkeys(turn.session_id for turn in self.turns))
@@ -118,13 +120,14 @@ class Snapshot:
         if self._encode is None:
             raise RuntimeError("Snapshot.use(encode, read) must be called before vectors are read")
         for kind in np.unique(self.kind[rows]).tolist():
-            if kind not in self._encoded:
-                first = self.first[kind]
-                block = self._encode(self.texts[first : first + int((self.kind == kind).sum())])
-                if self._matrix is None:
-                    self._matrix = np.zeros((len(self), block.shape[1]), dtype=np.float32)
-                self._matrix[first : first + len(block)] = block
-                self._encoded.add(kind)
+            with self._encoding:  # questions may be worked on side by side
+                if kind not in self._encoded:
+                    first = self.first[kind]
+                    block = self._encode(self.texts[first : first + int((self.kind == kind).sum())])
+                    if self._matrix is None:
+                        self._matrix = np.zeros((len(self), block.shape[1]), dtype=np.float32)
+                    self._matrix[first : first + len(block)] = block
+                    self._encoded.add(kind)
         if self._matrix is None:  # no rows of any kind: nothing is known of the dimension
             return np.zeros((0, 0), dtype=np.float32)
         wanted: NDArray[np.float32] = self._matrix[rows]

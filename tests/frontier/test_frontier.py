@@ -74,7 +74,7 @@ def test_dominance_is_a_strict_order(points):
 @pytest.mark.skipif("SODAMEM_DATA" not in os.environ, reason="needs paper/ under SODAMEM_DATA")
 def test_the_packaged_table_is_the_papers(frontier):
     root = Path(os.environ["SODAMEM_DATA"]) / "paper"
-    rows = list(csv.DictReader((root / "table1.csv").open(encoding="utf-8")))
+    rows = list(csv.DictReader((root / "table1.csv").read_text(encoding="utf-8").splitlines()))
     ours = [
         (s.name, s.date, s.model, round(100 * s.point.accuracy, 1), s.point.cost, s.high, s.basis, s.bound) for s in frontier.table
     ]
@@ -83,7 +83,8 @@ def test_the_packaged_table_is_the_papers(frontier):
          float(r["cost_usd_per_1000q_high"] or 0) or None, r["cost_basis"].rstrip("."), r["note"].startswith("lower bound"))
         for r in rows
     ]  # fmt: skip
-    (price,) = (r for r in csv.DictReader((root / "prices.csv").open(encoding="utf-8")) if r["model"] == "deepseek-v4-flash")
+    prices = csv.DictReader((root / "prices.csv").read_text(encoding="utf-8").splitlines())
+    (price,) = (r for r in prices if r["model"] == "deepseek-v4-flash")
     assert frontier.prices == {name: float(price[f"usd_per_1m_{key}"]) for name, key in (("input", "input"), ("cached", "cached_input"), ("output", "output"))}
 
 

@@ -80,7 +80,8 @@ def test_values_that_can_be_checked_on_paper(expression, value):
         ("__import__('os').system('true')", "cannot read"),
         ("open('x')", "cannot read"),
         ("exec(1)", "there is no 'exec'"),
-        ("().__class__", "cannot begin with"),
+        ("().__class__", "cannot read"),
+        ("()", "cannot begin with"),
         ("1e9", "cannot read"),
         ("x", "there is no 'x'"),
     ],
@@ -93,7 +94,7 @@ def test_what_cannot_be_worked_out_says_why(expression, said):
 
 @given(st.integers(-999, 999), st.integers(-999, 999), st.integers(1, 999), st.sampled_from("+-*/"))
 def test_fractions_stay_exact(a, b, c, sign):
-    said = compute(f"(({a}) {sign} ({b}) / {c}) - {a}") if sign != "/" or b else "0"
+    said = compute(f"(({a}) {sign} (({b}) / {c})) - ({a})") if sign != "/" or b else "0"
     ratio = Fraction(b, c)
     exact = {"+": a + ratio, "-": a - ratio, "*": a * ratio, "/": a / ratio if b else Fraction(a)}[sign] - a
     assert Fraction(said.partition(" ")[0]) == exact

@@ -1,7 +1,10 @@
 """A finished store as columns: rows in one canonical order, times as they were said or happened."""
 
 import dataclasses
+from concurrent.futures import ThreadPoolExecutor
 from datetime import datetime, timedelta
+from threading import Barrier
+from time import sleep
 
 import numpy as np
 import pytest
@@ -174,3 +177,25 @@ def test_what_needs_an_encoder_says_so(tmp_path):
     store.close()
     with pytest.raises(RuntimeError, match=r"Snapshot\.use\(encode, read\) must be called before times are read"):
         _ = snapshot.times
+
+
+def test_readers_side_by_side_get_the_vectors_of_every_kind(talk, remember, piece, fact):
+    """Kinds are encoded when first asked for: two that are asked for at once must not lose each other's."""
+    history = talk({"a 2024-01-01": ["Ann: I ran. It rained.", "Bob: Really?"]})
+    turn = history.sessions[0].turns[0]
+    memory = remember(history, pieces=[piece(turn, "I ran.")], facts=[fact("f", turn, "It rained.")])
+    encode, barrier = memory._encode, Barrier(3)
+
+    def slowly(texts):
+        sleep(0.01)
+        return encode(texts)
+
+    memory.use(slowly, memory._read)
+
+    def read(kind):
+        barrier.wait()
+        memory.vectors(np.flatnonzero(memory.kind == kind))
+
+    with ThreadPoolExecutor(3) as pool:
+        list(pool.map(read, (TURN, PIECE, FACT)))
+    assert (memory.vectors(np.arange(len(memory)))[:, 0] == 1).all()

@@ -1,0 +1,140 @@
+"""What `sodamem sweep` and `sodamem ablate` do."""
+
+from __future__ import annotations
+
+import argparse
+import shutil
+import sys
+from pathlib import Path
+from typing import Any, NoReturn
+
+from tqdm import tqdm
+
+from sodamem.errors import ConfigError
+from sodamem.records import report_name
+
+_FIELDS = ("study", "storage", "sampler", "seed", "replay")
+
+
+class _Parser(argparse.ArgumentParser):
+    """argparse, with its faults as ConfigError so that they look like all others."""
+
+    def error(self, message: str) -> NoReturn:
+        raise ConfigError(f"{message}. See {self.prog} --help")
+
+
+def sweep(arguments: list[str]) -> int:
+    """Sodamem sweep study=NAME [storage=URL] [sampler=…] [seed=N] [OVERRIDE ...] [--trials N] [--export FILE]"""
+    parser = _Parser(
+        prog="sodamem sweep",
+        description="Search a study's space on the dev split; the winner is exported and measured once on test.",
+    )
+    parser.add_argument("--trials", type=int, metavar="N", help="in total, those of earlier sittings included")
+    parser.add_argument("--export", metavar="FILE", help="write the winner there, e.g. conf/experiment/tuned.yaml")
+    parser.add_argument("--new", action="store_true", help="begin anew beside a study with another space or data")
+    parser.add_argument("--no-test", action="store_true", help="leave out the winner's figure on the test split")
+    parser.add_argument("-q", "--quiet", action="store_true", help="no progress bar")
+    parser.add_argument("values", nargs="*", metavar="KEY=VALUE", help=f"{', '.join(_FIELDS)}, or Hydra's overrides")
+    given = parser.parse_intermixed_args(arguments)
+    fields, overrides = _sorted(given.values, _FIELDS)
+    if "study" not in fields:
+        raise ConfigError("study must be named, got none. Use study=fusion_recall, or the path of a YAML file")
+    from sodamem.sweep import Request
+    from sodamem.sweep import sweep as search
+
+    changes: dict[str, Any] = {key: fields[key] for key in ("sampler", "seed", "replay") if key in fields}
+    if given.trials is not None:
+        changes["trials"] = given.trials
+    with tqdm(unit="trial", delay=2, disable=given.quiet, file=sys.stderr) as bar:
+        outcome = search(
+            Request(
+                name=fields["study"],
+                overrides=tuple(overrides),
+                changes=changes,
+                where=fields.get("storage"),
+                new=given.new,
+                test=not given.no_test,
+                step=lambda _: bar.update() and None,
+            )
+        )
+    print(_report(outcome))
+    if given.export:
+        target = Path(given.export)
+        target.parent.mkdir(parents=True, exist_ok=True)
+        text = outcome.file.read_text(encoding="utf-8").replace(outcome.file.stem, target.stem)
+        target.write_text(text, encoding="utf-8")
+        print(f"exported: {target}")
+    return 0
+
+
+def _report(outcome: Any) -> str:
+    study, search = outcome.search.study, outcome.search
+    trials, best = search.trials(), search.best()
+    names = [report_name(name) for name in study.measures]
+
+    def figures(trial: Any) -> str:
+        return ", ".join(f"{name} {value:.4f}" for name, value in zip(names, trial.values, strict=True))
+
+    failed = [trial for trial in trials if trial.state.name == "FAIL"]
+    lines = [
+        f"{len(trials)} trials ({len(failed)} failed), {'replayed' if outcome.replayed else 'live'}",
+        f"baseline  {figures(outcome.baseline)}",
+        f"winner    {figures(outcome.winner)}  (trial {outcome.winner.number}, dev split)",
+    ]
+    if len(names) > 1:
+        lines.append(f"Pareto front: {len(best)} trials")
+        lines += [f"  trial {trial.number}: {figures(trial)}" for trial in best[:10]]
+    lines += [f"  {key} = {value}" for key, value in outcome.winner.params.items()]
+    if outcome.test:
+        low, high = outcome.test.low, outcome.test.high
+        spread = f" [{low:.4f}, {high:.4f}]" if low is not None and high is not None else ""
+        lines.append(f"test      {names[0]} {outcome.test.mean:.4f}{spread}, n = {outcome.test.n}, computed once")
+    reasons = sorted({str(trial.user_attrs.get("reason", "")) for trial in failed})
+    lines += [f"failed: {reason}" for reason in reasons[:3]]
+    total = sum(outcome.spent.values())
+    spent = ", ".join(f"{what} {seconds:.1f} s" for what, seconds in outcome.spent.items())
+    lines.append(f"time: {total:.1f} s: {spent} (tracking {outcome.spent['tracking'] / total:.0%})")
+    lines.append(f"study: {outcome.folder}")
+    lines.append(f"winner as an experiment: {outcome.file}")
+    return "\n".join(lines)
+
+
+def ablate(arguments: list[str]) -> int:
+    """Sodamem ablate family=NAME [OVERRIDE ...] [--out DIR]"""
+    parser = _Parser(
+        prog="sodamem ablate", description="Compare a family of variants with its baseline, on the same questions."
+    )
+    parser.add_argument("--out", metavar="DIR", help="also write the table and the figure there")
+    parser.add_argument("--live", action="store_true", help="run every variant anew instead of replaying")
+    parser.add_argument("-q", "--quiet", action="store_true", help="no progress bar")
+    parser.add_argument("values", nargs="*", metavar="KEY=VALUE", help="family, or Hydra's overrides for all variants")
+    given = parser.parse_intermixed_args(arguments)
+    fields, overrides = _sorted(given.values, ("family",))
+    if "family" not in fields:
+        raise ConfigError("family must be named, got none. Use family=tunnels, or the path of a YAML file")
+    from sodamem.ablate import ablate as compare
+    from sodamem.ablate import family
+    from sodamem.ablate_report import markdown, track
+
+    chosen = family(fields["family"])
+    with tqdm(total=len(chosen.variants) + 1, unit="setting", delay=2, disable=given.quiet, file=sys.stderr) as bar:
+        mean, n, found = compare(chosen, overrides, lambda _: bar.update() and None, live=given.live)
+    print(markdown(chosen, mean, n, found))
+    folder = track(chosen, overrides, mean, n, found)
+    if given.out:
+        shutil.copytree(folder, given.out, dirs_exist_ok=True)
+    print(f"\nwritten: {given.out or folder}")
+    return 0
+
+
+def _sorted(values: list[str], fields: tuple[str, ...]) -> tuple[dict[str, str], list[str]]:
+    """Fields of the command itself, and the overrides that are left."""
+    found: dict[str, str] = {}
+    overrides = []
+    for value in values:
+        key, _, given = value.partition("=")
+        if key in fields:
+            found[key] = given
+        else:
+            overrides.append(value)
+    return found, overrides
