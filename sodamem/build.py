@@ -48,6 +48,7 @@ def build(node: Mapping[str, Any], name: str, trusted: Sequence[str] = (), chat:
     if "_target_" not in node:
         raise ConfigError(f"{name} must have a _target_, it has values only. Choose its option or drop ~{name}")
     _check(node, name, ("sodamem", *trusted))
+    _check_role(node, name)
     asks = asks_a_model(node)
     with one_line():
         try:
@@ -60,6 +61,23 @@ def build(node: Mapping[str, Any], name: str, trusted: Sequence[str] = (), chat:
                 raise error.__cause__ from None
             reason = str(error.__cause__ or error) or type(error.__cause__).__name__
             raise ConfigError(f"{name} cannot be built: {reason.splitlines()[0]}") from error
+
+
+# What a part must be able to do to stand in for its stage; outsiders' classes need only match the shape.
+ROLES = {
+    "dataset": "open", "extractor": "extract", "timeline": "read", "currency": "resolve", "linker": "link",
+    "maintenance": "dream", "store": "open", "encoder": "fit", "tunnel": "open", "fusion": "fuse", "planner": "gather",
+    "reader": "read", "chat": "ask", "judge": "grade", "tracker": "run",
+}  # fmt: skip
+
+
+def _check_role(node: Mapping[str, Any], name: str) -> None:
+    """Refuse a class of another stage: it would build, and fail in the middle of a run."""
+    role = ROLES.get(name.partition(".")[0])
+    if role and not callable(getattr(get_object(str(node["_target_"])), role, None)):
+        raise ConfigError(
+            f"{name}._target_ must have a method {role}(), got {node['_target_']}. Choose one of its stage"
+        )
 
 
 def asks_a_model(node: Mapping[str, Any]) -> bool:

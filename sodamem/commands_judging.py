@@ -4,16 +4,22 @@ from __future__ import annotations
 
 import json
 import sys
+from dataclasses import asdict
+from functools import partial
 from pathlib import Path
 from typing import Any
 
+from omegaconf import DictConfig
 from tqdm import tqdm
 
 from sodamem import build, config, rejudge_page, rejudge_report
+from sodamem.admission import admit as admission
+from sodamem.admission import labelled
 from sodamem.commands import _Parser
 from sodamem.dataset.hypotheses import Hypotheses
 from sodamem.errors import ConfigError, DataError, MissingExtra, StoreError
 from sodamem.frontier.table import Frontier, Point
+from sodamem.judge.identity import identity
 from sodamem.protocols import Judge
 from sodamem.rejudge import Rejudged
 from sodamem.rejudge import rejudge as judge_again
@@ -50,17 +56,52 @@ def rejudge(arguments: list[str]) -> int:
         Verdicts(folder / "verdicts.sqlite", answers.sha256) as verdicts,
         tqdm(total=total, unit="verdict", delay=2, disable=given.quiet, file=sys.stderr) as bar,
     ):
-
-        def step(judge: str) -> None:
-            bar.update()
-            bar.set_postfix_str(judge, refresh=False)
-
+        step = partial(_advance, bar)
         found = judge_again(answers, judges, verdicts, repeats=given.repeats, workers=given.workers, step=step)
-    figures = rejudge_report.figures(found)
+    tried = {identity(judge): admission.standing(judge, _admissions(cfg)) for judge in judges}
+    quality = {digest: record.quality for digest, record in tried.items() if record is not None}
+    remarks = {identity(judge): admission.remark(judge, _admissions(cfg)) for judge in judges}
+    figures = rejudge_report.figures(found, quality, remarks)
     _write(folder, found, figures)
     print(json.dumps(figures, ensure_ascii=False, indent=1) if given.json else rejudge_report.describe(figures))
     print(f"page: {folder / 'page.html'}", file=sys.stderr)
     return 0
+
+
+def admit(arguments: list[str]) -> int:
+    """Sodamem admit [OVERRIDE ...] [--judge NAME [KEY=VALUE ...]] ... [--workers N] [--show] [--json]"""
+    parser = _Parser(prog="sodamem admit", description="Try judges on answers whose verdict is known.")
+    parser.add_argument("overrides", nargs="*", metavar="OVERRIDE", help="admission.audit=…, before any --judge")
+    parser.add_argument("--judge", action="append", nargs="+", metavar="NAME", help="a judge, with changes to it")
+    parser.add_argument("--workers", type=int, default=1, help="answers judged at a time")
+    parser.add_argument("--show", action="store_true", help="print the labelled answers as JSON lines and stop")
+    parser.add_argument("--json", action="store_true", help="print one JSON array")
+    parser.add_argument("-q", "--quiet", action="store_true", help="no progress bar")
+    given = parser.parse_args(arguments)
+    cfg = config.compose("+admission=default", *given.overrides)
+    trial: admission.Admission = build.component(cfg, "admission")
+    if given.show:
+        print(labelled.as_json(trial.items()), end="")
+        return 0
+    records = []
+    for judge in [_judge(spec, given.overrides) for spec in given.judge or JUDGES]:
+        with tqdm(unit="answer", desc=judge.name, delay=2, disable=given.quiet, file=sys.stderr) as bar:
+            step = partial(_advance, bar)
+            records.append(admission.admit(trial, judge, _admissions(cfg), workers=given.workers, step=step))
+    if given.json:
+        print(json.dumps([asdict(record) for record in records], indent=1))
+    else:
+        print("\n\n".join(map(admission.describe, records)))
+    return 0 if all(record.admitted for record in records) else 1
+
+
+def _advance(bar: tqdm[Any], judge: str) -> None:
+    bar.update()
+    bar.set_postfix_str(judge, refresh=False)
+
+
+def _admissions(cfg: DictConfig) -> Path:
+    return Path(cfg.runs) / "admissions"
 
 
 def frontier(arguments: list[str]) -> int:

@@ -280,9 +280,14 @@ def _turn(snapshot: Snapshot, row: int) -> Evidence:
 
 
 def blind(question: Question) -> Question:
-    """The question as a system may see it: without gold, trap or errata."""
+    """The question as a system may see it: without gold, trap or errata, and without the ids that give gold away.
+
+    LongMemEval marks unanswerable questions in their id.
+    """
     return replace(
         question,
+        id="",
+        history_id="",
         gold="",
         gold_turns=(),
         gold_sessions=(),

@@ -86,7 +86,7 @@ class Recordings:
         """A replay that holds the setting. Raises what recalling raises, e.g. DataError for missing data."""
         self._cover(setting)
         unit = str(setting.fusion["unit"])
-        named = text.digest(setting.upstream, setting.tunnels, self._wide(setting), unit, self._theta.get(unit))
+        named = text.digest(setting.upstream, self._wide(setting), unit, self._theta.get(unit))
         if named not in self._open:
             self._open[named] = Replay(self._recorded(setting, unit))
             while len(self._open) > _OPEN:

@@ -71,7 +71,7 @@ class Recording:
     def load(cls, path: Path) -> Recording:
         """Read a recording; raises DataError in one line when the file is damaged or of another format."""
         try:
-            with np.load(path, allow_pickle=False) as file:
+            with path.open("rb") as stream, np.load(stream, allow_pickle=False) as file:
                 found = {name: file[name] for name in file.files}
             if int(found["format"]) != FORMAT:
                 raise ValueError(f"format {found['format']}")

@@ -20,8 +20,10 @@ from sodamem.types import Verdict
 DRAWS, SEED = 10_000, 20  # of the bootstrap over histories
 
 
-def figures(found: Rejudged, quality: Mapping[str, Quality | None] | None = None) -> dict[str, Any]:
-    """All of it as plain data. quality: digest of a judge -> its admission's counts, None where it was not admitted."""
+def figures(
+    found: Rejudged, quality: Mapping[str, Quality] | None = None, remarks: Mapping[str, str] | None = None
+) -> dict[str, Any]:
+    """All of it as plain data. By digest of a judge: `quality`, what its admission counted, and `remarks` on that."""
     answers = found.answers
     return {
         "answers": {
@@ -31,7 +33,11 @@ def figures(found: Rejudged, quality: Mapping[str, Quality | None] | None = None
             "answered": len(answers.answers),
             "notes": {reason: list(ids) for reason, ids in sorted(answers.notes.items())},
         },
-        "judges": [_judge(found, opinion, quality or {}) for opinion in found.opinions],
+        "judges": [
+            _judge(found, opinion, (quality or {}).get(opinion.digest))
+            | {"admission": (remarks or {}).get(opinion.digest, "")}
+            for opinion in found.opinions
+        ],
         "pairs": _pairs(found.opinions),
         "fleiss": _fleiss(found.opinions),
         "disagreements": len(found.disagreements),
@@ -41,7 +47,7 @@ def figures(found: Rejudged, quality: Mapping[str, Quality | None] | None = None
 # --- one judge ----------------------------------------------------------------------------------------------
 
 
-def _judge(found: Rejudged, opinion: Opinion, quality: Mapping[str, Quality | None]) -> dict[str, Any]:
+def _judge(found: Rejudged, opinion: Opinion, quality: Quality | None) -> dict[str, Any]:
     given = list(zip(found.answers.answers, opinion.counted, strict=True))
     asked = found.answers.questions
     labels: dict[str, Counter[str]] = defaultdict(Counter)
@@ -55,11 +61,9 @@ def _judge(found: Rejudged, opinion: Opinion, quality: Mapping[str, Quality | No
         clean = Counter(str(verdict.label) for item, verdict in given if not item.question.erratum)
         row["without_errata"] = {"errata": disputed, **_share(clean, len(asked) - disputed)}
     row |= _clustered(found, opinion) | {"flips": _flips(opinion.verdicts)}
-    if opinion.digest in quality:
-        row["admitted"] = (known := quality[opinion.digest]) is not None
-        judged = whole["correct"] + whole["incorrect"]
-        if known is not None and judged and (truth := corrected(whole["correct"], judged, known)):
-            row["corrected"] = {"share": truth.share, "low": truth.low, "high": truth.high, "of": judged}
+    judged = whole["correct"] + whole["incorrect"]
+    if quality is not None and judged and (truth := corrected(whole["correct"], judged, quality)):
+        row["corrected"] = {"share": truth.share, "low": truth.low, "high": truth.high, "of": judged}
     return row
 
 
@@ -216,9 +220,7 @@ def _remarks(row: Mapping[str, Any]) -> list[str]:
     if truth := row.get("corrected"):
         lines.append(f"{name}: corrected for its error rates at admission, {truth['share']:.3f} "
                      f"[{truth['low']:.3f}, {truth['high']:.3f}] of what it judged")  # fmt: skip
-    if row.get("admitted") is False:
-        lines.append(f"{name}: not admitted; its accuracy is no claim. See sodamem admit --help")
-    return lines
+    return [*lines, row["admission"]] if row["admission"] else lines
 
 
 def _interval(share: Mapping[str, Any]) -> str:

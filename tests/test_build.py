@@ -208,7 +208,7 @@ def test_a_trusted_package_may_be_built_and_checked_like_our_own(compose, outsid
     assert build.pipeline(compose(*overrides, "trusted_targets=[outsider]")).planner.steps == 2
     with pytest.raises(ConfigError, match=r"planner\.steps must be a whole number, got 'two'"):
         build.pipeline(compose(overrides[0], "+planner.steps=two", "trusted_targets=[outsider]"))
-    assert build.build({"_target_": "outsider.Plain", "steps": 3}, "planner", ["outsider"]).steps == 3
+    assert build.build({"_target_": "outsider.Plain", "steps": 3}, "part", ["outsider"]).steps == 3
 
 
 def test_trust_in_one_package_is_not_trust_in_what_it_imports_or_in_its_namesakes(outsider):
@@ -292,3 +292,9 @@ def test_a_published_system_can_be_tried_with_fewer_tunnels(compose):
 
 def test_a_whole_number_may_stand_for_a_number(base):
     assert build.build({**base["fusion"], "beta": 1, "theta": 1}, "fusion").beta == 1
+
+
+def test_a_class_of_another_stage_is_refused_before_anything_runs():
+    node = {"_target_": "sodamem.planner.none.NoPlanner"}
+    with pytest.raises(ConfigError, match=r"reader\._target_ must have a method read\(\), got sodamem\.planner"):
+        build.build(node, "reader")

@@ -281,7 +281,7 @@ def test_no_gold_reaches_planner_or_reader(pipeline, history, question):
 
 
 def test_a_blind_question_keeps_only_what_a_user_would_say(question):
-    kept = {"id", "history_id", "text", "asked_at"}
+    kept = {"text", "asked_at"}  # ids may carry the gold: LongMemEval marks unanswerable questions in theirs
     seen = blind(question)
     for field in dataclasses.fields(Question):
         same = getattr(seen, field.name) == getattr(question, field.name)

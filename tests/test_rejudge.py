@@ -198,10 +198,11 @@ def test_flips_are_counted_for_judges_that_may_change_their_mind(answers, verdic
 
 def test_accuracy_is_corrected_by_what_admission_showed(answers, verdicts):
     judges = [Oracle(name="a", wrong=("q0",)), Oracle(name="b")]
-    quality = {judges[0].digest: Quality(right=100, accepted=90, wrong=100, refused=80), judges[1].digest: None}
-    one, two = figures(rejudge(answers(), judges, verdicts), quality)["judges"]
-    assert one["corrected"]["share"] == pytest.approx((0.75 + 0.8 - 1) / 0.7) and one["admitted"]
-    assert two["admitted"] is False and "corrected" not in two
+    quality = {judges[0].digest: Quality(right=100, accepted=90, wrong=100, refused=80)}
+    data = figures(rejudge(answers(), judges, verdicts), quality, {judges[1].digest: "judge b is not admitted"})
+    one, two = data["judges"]
+    assert one["corrected"]["share"] == pytest.approx((0.75 + 0.8 - 1) / 0.7) and "corrected" not in two
+    assert "corrected for its error rates" in describe(data) and "judge b is not admitted" in describe(data)
 
 
 def test_histories_with_several_questions_are_drawn_as_a_whole(answers, verdicts):

@@ -12,8 +12,8 @@ from datetime import date, timedelta
 
 MONTHS = ("January", "February", "March", "April", "May", "June", "July", "August", "September", "October", "November",
           "December")  # fmt: skip
-_UNITS = ("zero one two three four five six seven eight nine ten eleven twelve thirteen fourteen fifteen sixteen "
-          "seventeen eighteen nineteen").split()  # fmt: skip
+_UNITS = ("zero", "one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten", "eleven", "twelve",
+          "thirteen", "fourteen", "fifteen", "sixteen", "seventeen", "eighteen", "nineteen")  # fmt: skip
 _TENS = ("", "", "twenty", "thirty", "forty", "fifty", "sixty", "seventy", "eighty", "ninety")
 _NAMES = "|".join(MONTHS)
 _DAY = re.compile(rf"\b(\d{{1,2}}) ({_NAMES}),? (\d{{4}})\b", re.IGNORECASE)
@@ -26,6 +26,7 @@ _SPOKEN = re.compile(r"(\d{1,2}) minutes?(?:,| and)? (\d{1,2}) seconds?", re.IGN
 _POUNDS = re.compile(r"(\d[\d,]*) (pounds|dollars|euros)", re.IGNORECASE)
 _SIGNS = {"pounds": "£", "dollars": "$", "euros": "€"}
 _LIST = re.compile(r"\s*(?:,\s*and\s+|,\s*|\s+and\s+)")
+_POLAR = re.compile(r"(?:yes|no|not|none|never|likely|neither)\b", re.IGNORECASE)
 _LENGTH = re.compile(r"\b(?:day|week|month|year|hour|minute|night)s?\b", re.IGNORECASE)
 
 Change = Callable[[str], str | None]
@@ -44,10 +45,20 @@ def shape(gold: str) -> str:
 
 
 def parts(gold: str) -> tuple[str, ...]:
-    """The parts of a short list such as "beekeeping and chess"; empty for anything else."""
+    """The parts of a short list such as "beekeeping and chess"; empty for anything else.
+
+    "Pride and Prejudice" is a name and no list: two capitalised parts are not taken apart.
+    """
     found = tuple(part.strip(" .") for part in _LIST.split(gold))
     short = all(0 < len(part.split()) <= 4 for part in found)
-    return found if len(found) > 1 and short and not re.search(r"\d|[:;()]", gold) else ()
+    named = len(found) == 2 and all(part[:1].isupper() for part in found)
+    listed = " and " in gold and short and not named and not re.search(r"\d|[:;()]", gold)
+    return found if listed and not polar(gold) else ()
+
+
+def polar(gold: str) -> bool:
+    """Whether a gold says yes or no, or begins with a denial."""
+    return bool(_POLAR.match(gold.strip()))
 
 
 # --- right in another form ----------------------------------------------------------------------------------
@@ -83,8 +94,10 @@ def _other_sum(gold: str) -> str | None:
 
 
 def _other_list(gold: str) -> str | None:
-    found = parts(gold)
-    return " and ".join(([", ".join(found[:0:-1])] if len(found) > 1 else []) + [found[0]]) if found else None
+    if not (found := parts(gold)):
+        return None
+    first, *others = found
+    return f"{', '.join(reversed(others))} and {first}"
 
 
 def _other_number(gold: str) -> str | None:
@@ -137,7 +150,7 @@ def half(gold: str) -> str | None:
 
 def negation(gold: str) -> str | None:
     """The gold, denied; None for a gold that denies something itself, or is a yes or no."""
-    if re.match(r"(?:yes|no|not|none|never|likely|neither)\b", gold.strip(), re.IGNORECASE) or len(gold.split()) > 12:
+    if polar(gold) or len(gold.split()) > 12:
         return None
     return f"It is definitely not {gold.rstrip('.')}."
 

@@ -27,6 +27,6 @@ def conclusion(answer: str) -> str:
 
 
 def readings(gold: str) -> tuple[str, ...]:
-    """The gold, or both of "7 days. 8 days (including the last day) is also acceptable"."""
+    """The gold, or both of "4 hours. 5 hours (with breaks) is also acceptable"."""
     match = _ALSO.match(gold.strip())
     return (match["first"], match["second"]) if match else (gold,)

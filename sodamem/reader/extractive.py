@@ -98,13 +98,13 @@ class ExtractiveReader(Reader):
         other = next((match for match in found if not match.own), None)
         if other and other.score - own[0].score > self.margin:
             return Answer(text=OTHERS, abstained=True)
-        return verified(self._compose(asked, own, pool), evidence)
+        return verified(self._compose(asked, own, evidence), evidence)
 
-    def _compose(self, asked: Asked, own: list[Match], pool: Sequence[Evidence]) -> Answer:
+    def _compose(self, asked: Asked, own: list[Match], evidence: Sequence[Evidence]) -> Answer:
         if asked.form == "when":
             return self._when(asked, own)
         if asked.form in ("between", "how_long"):
-            return self._between(asked, own, pool) or self._length(asked, own)
+            return self._between(asked, own, evidence) or self._length(asked, own)
         if asked.form == "count":
             number = counted(asked, own)
             if number is None:
@@ -113,7 +113,7 @@ class ExtractiveReader(Reader):
             return cited(f"{number.words}{listed}", number.support)
         if asked.form == "yes_no":
             return _yes_or_no(asked, own)
-        return self._thing(asked, own, pool)
+        return self._thing(asked, own, evidence[: self.depth])
 
     # --- times --------------------------------------------------------------------------------------------------------
 
@@ -125,27 +125,30 @@ class ExtractiveReader(Reader):
         interval = coarsened(best.interval, asked)
         return cited(show(interval), (best.said, best.support), interval=interval, rule=best.rule)
 
-    def _between(self, asked: Asked, own: Sequence[Match], pool: Sequence[Evidence]) -> Answer | None:
-        """The distance of two dated events, or of one from the moment of asking ("how many days ago")."""
+    def _between(self, asked: Asked, own: Sequence[Match], evidence: Sequence[Evidence]) -> Answer | None:
+        """The distance of two dated events, or of one from the moment of asking ("how many days ago").
+
+        All evidence is read for each of two events: recall ranked it for both together, so either may stand low.
+        """
         ends = next((found for pattern in _ENDS if (found := pattern.search(asked.text))), None)
         if ends is None:
             one = self._exact(asked, own) if _TO_NOW.search(asked.text) else None
             now = Interval(start=asked.at, end=asked.at + timedelta(minutes=1), grain="minute")
             gap = distance(one.interval, now, asked.unit) if one else None
             return cited(gap, (one.said, one.support)) if one and gap else None
-        first, second = (self._event(asked, ends[name], pool) for name in ("first", "second"))
+        first, second = (self._event(asked, ends[name], evidence) for name in ("first", "second"))
         if first is None or second is None or first.said == second.said:
             return None
         gap = distance(first.interval, second.interval, asked.unit)
         return cited(gap, (first.support, second.support)) if gap else None
 
-    def _event(self, asked: Asked, words: str, pool: Sequence[Evidence]) -> Dated | None:
+    def _event(self, asked: Asked, words: str, evidence: Sequence[Evidence]) -> Dated | None:
         question = Question(
             id="", history_id="", text=f"When did {' '.join(asked.people)} {words}?", asked_at=asked.at, category="",
             category_name="", gold="",
         )  # fmt: skip
         part = analyse(question, asked.people)
-        own = [match for match in matches(part, pool, self._weights) if match.own and match.fit >= self.floor]
+        own = [match for match in matches(part, evidence, self._weights) if match.own and match.fit >= self.floor]
         return self._exact(part, own)
 
     def _exact(self, asked: Asked, own: Sequence[Match]) -> Dated | None:

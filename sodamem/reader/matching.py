@@ -38,9 +38,9 @@ _ADDRESSED = frozenset({"you", "your", "yours", "you're", "you've", "you'll", "y
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Weights:
-    """Shares of a full match. turn: what words count that only the rest of the turn holds · rank: what
-    an item loses that recall has no confidence in, next to the first · asks: what a sentence loses that is itself a question · timely: what one gains whose
-    time, or whose turn, lies within the time that the question names.
+    """Shares of a full match. turn: what words count that only the rest of the turn holds · rank: what an item loses in
+    which recall has no confidence, next to the first · asks: what a sentence loses that asks, greets, or speaks of its
+    listener · timely: what one gains whose time, or whose turn, lies within the time that the question names.
     """
 
     turn: float
@@ -66,11 +66,11 @@ class Match:
 def matches(asked: Asked, evidence: Sequence[Evidence], weights: Weights) -> list[Match]:
     """Every sentence of the evidence with its fit, best first; ties by rank and place."""
     rare = rarity(asked, evidence)
-    first = max((item.confidence for item in evidence), default=1.0)
+    first = max((item.confidence for item in evidence), default=0.0)
     found = []
     for item in evidence:
         around = words_of(item.text)
-        lost = weights.rank * (1 - item.confidence / first)
+        lost = weights.rank * (1 - item.confidence / first) if first > 0 else 0.0
         for sentence in sentences(item):
             inside = weigh(sentence.terms, rare)
             share = (1 - weights.turn) * inside + weights.turn * weigh(sentence.terms | around, rare)

@@ -22,7 +22,7 @@ def planner(option):
         ("How many days passed between the trip to Rome and the birthday party?", "the birthday party"),
         ("Which did I buy first, the lamp or the desk?", "the desk"),
         ('Who wrote "The Long Way"?', "The Long Way"),
-        ("How many bikes do I own?", "bikes own"),
+        ("How many bikes did I ride?", "bikes ride"),
         ("Did Ann and Bob visit Oslo?", "Bob visit"),
     ],
 )
@@ -32,19 +32,17 @@ def test_a_question_is_also_asked_in_parts(question, wanted):
 
 
 def test_the_topic_leaves_out_the_time_that_is_asked_about():
-    when = TimeValue(words="last May", start=18, end=26, anchor=datetime(2024, 1, 1), interval=None, rule="r", version="v")
-    assert "lamp buy" in " ".join(queries("Which lamp did I  last May buy?", ())) or True
-    found = queries("What did I break, last May, at home?", (when,))
-    assert all("may" not in query for query in found[1:])
+    when = TimeValue(words="last May", start=17, end=25, anchor=datetime(2024, 1, 1), interval=None, rule="r", version="v")
+    assert queries("What did I break last May at home?", (when,))[1:] == ["break home"]
 
 
 def test_rankings_are_fused_by_reciprocal_rank(planner, desk, asked, recalled):
     one, two, three = recalled("A: 1", "A: 2", "A: 3")
-    made = desk([one, two], {"long way": [three, two]})
-    pool = planner(queries=2, k=60, own=1.0).gather(asked('Who wrote "long way"?'), desk([one, two], {"?": [one, two], "long": [three, two]}))
+    made = desk([one, two], {"?": [one, two], "long way": [three, two]})
+    pool = planner(queries=2, k=60, own=1.0).gather(asked('Who wrote "long way"?'), made)
     # two: 1/62 + 1/62 beats one and three with 1/61 each; those two are tied and told apart by id
     assert [item.id for item in pool] == ["t:1", "t:0", "t:2"] and [item.rank for item in pool] == [1, 2, 3]
-    assert made.steps == []
+    assert [step["new"] for step in made.steps] == [[], ["t:2"]]
 
 
 def test_every_query_is_noted(planner, desk, asked, recalled):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from datetime import datetime
 
 import pytest
@@ -29,7 +30,7 @@ def turn(words: str, rank: int = 1, *, speaker: str = "Ann", at: datetime = MARC
         speaker=speaker,
         text=f"{speaker}: {words}",
         at=at,
-        confidence=1 / rank,
+        confidence=1 - rank / 50,
         awards=(),
         times=TIMELINE.read(words, at),
         quotable=(words,),
@@ -201,6 +202,11 @@ def test_what_a_speaker_tells_of_a_relative_is_not_theirs() -> None:
     pool = (turn("My uncle Oscar visited Tallinn yesterday.", speaker="user"),)
     assert ask("When did I visit Tallinn?", *pool).abstained
     assert ask("When did my uncle visit Tallinn?", *pool).text == "14 March 2023"
+
+
+def test_a_pool_without_confidence_is_still_read() -> None:
+    item = replace(turn("I bought a telescope yesterday."), confidence=0.0)
+    assert ask("When did Ann buy a telescope?", item).text == "14 March 2023"
 
 
 def test_nothing_that_fits_means_silence() -> None:

@@ -179,23 +179,22 @@ def test_what_needs_an_encoder_says_so(tmp_path):
         _ = snapshot.times
 
 
-def test_readers_side_by_side_get_the_vectors_of_every_kind(talk, remember, piece, fact):
-    """Kinds are encoded when first asked for: two that are asked for at once must not lose each other's."""
+def test_readers_side_by_side_encode_each_kind_once(talk, remember, fact):
     history = talk({"a 2024-01-01": ["Ann: I ran. It rained.", "Bob: Really?"]})
-    turn = history.sessions[0].turns[0]
-    memory = remember(history, pieces=[piece(turn, "I ran.")], facts=[fact("f", turn, "It rained.")])
-    encode, barrier = memory._encode, Barrier(3)
+    memory = remember(history, facts=[fact("f", history.sessions[0].turns[0], "It rained.")])
+    encode, barrier, asked = memory._encode, Barrier(4), []
 
     def slowly(texts):
-        sleep(0.01)
+        asked.append(texts)
+        sleep(0.05)
         return encode(texts)
-
-    memory.use(slowly, memory._read)
 
     def read(kind):
         barrier.wait()
-        memory.vectors(np.flatnonzero(memory.kind == kind))
+        return memory.vectors(np.flatnonzero(memory.kind == kind))
 
-    with ThreadPoolExecutor(3) as pool:
-        list(pool.map(read, (TURN, PIECE, FACT)))
-    assert (memory.vectors(np.arange(len(memory)))[:, 0] == 1).all()
+    memory.use(slowly, memory._read)
+    with ThreadPoolExecutor(4) as pool:
+        blocks = list(pool.map(read, (TURN, FACT, TURN, FACT)))
+    assert sorted(map(len, asked)) == [1, 2] and [len(block) for block in blocks] == [2, 1, 2, 1]
+    assert all((block[:, 0] == 1).all() for block in blocks)
