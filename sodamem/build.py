@@ -88,6 +88,8 @@ def asks_a_model(node: Mapping[str, Any]) -> bool:
 
 def chat_of(cfg: DictConfig) -> Chat:
     """The model of a configuration, its replies kept under the runs unless `replies` says otherwise."""
+    if cfg.replies not in ("use", "replay", "none"):
+        raise ConfigError(f"replies must be one of use, replay, none, got {cfg.replies}")
     chat = component(cfg, CHAT)
     if isinstance(chat, NoChat) or cfg.replies == "none":
         return cast(Chat, chat)

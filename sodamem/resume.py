@@ -11,6 +11,7 @@ from dataclasses import asdict, replace
 from datetime import datetime
 from typing import Any
 
+from sodamem import prompts
 from sodamem.errors import DataError
 from sodamem.evaluate import Result
 from sodamem.ledger import Final, Ledger
@@ -25,18 +26,28 @@ PHASES: Mapping[str, tuple[str, ...]] = {
     "read": ("reader",),
     "judge": ("judge",),
 }
+# Phase -> how the names of its prompts begin.
+PROMPTS: Mapping[str, tuple[str, ...]] = {
+    "extract": ("extract", "adjudicate"),
+    "plan": ("plan",),
+    "read": ("read",),
+    "judge": ("judge",),
+}
 PATIENCE = frozenset({"concurrency", "timeout", "deadline", "retries", "pause", "start_timeout", "threads"})
 
 
 def settings(cfg: Mapping[str, Any], data: str) -> dict[str, dict[str, object]]:
-    """What a plain configuration says of each phase, with the hash of the data; how patient a client is does not count.
+    """What a plain configuration says of each phase, with the words of its prompts and the hash of the data.
 
-    A chat is part of every phase: the same configuration may send any of them to it.
+    How patient a client is does not count. A chat is part of every phase: the same configuration may send any of
+    them to it.
     """
     found: dict[str, dict[str, object]] = {
         phase: {group: _lasting(cfg[group]) for group in (*groups, "chat") if group in cfg}
         for phase, groups in PHASES.items()
     }
+    for phase, names in PROMPTS.items():
+        found[phase]["prompts"] = {name: known for begin in names for name, known in prompts.digests(begin).items()}
     found["extract"]["data"] = data
     return found
 

@@ -242,7 +242,7 @@ def describe(outcome: Outcome, tracked: str) -> str:
     metrics = outcome.report.metrics
     tokens = {
         phase: metrics.get(f"tokens/{phase}/prompt", 0) + metrics.get(f"tokens/{phase}/completion", 0)
-        for phase in ("extract", "plan", "read", "judge")
+        for phase in ("extract", "adjudicate", "plan", "read", "judge")
     }
     excluded = {
         name.removeprefix("excluded/"): int(value) for name, value in metrics.items() if name.startswith("excluded/")

@@ -111,7 +111,7 @@ def test_a_part_that_needs_a_chat_says_which_there_are(compose, group):
 def test_replies_are_kept_unless_one_says_no(compose, runs):
     kept, plain = (build.chat_of(compose("chat=scripted", *more)) for more in ((), ("replies=none",)))
     assert str(kept.path).startswith(str(runs)) and kept.digest == plain.digest
-    with pytest.raises(ConfigError, match="mode must be use or replay, got often"):
+    with pytest.raises(ConfigError, match="replies must be one of use, replay, none, got often"):
         build.chat_of(compose("chat=scripted", "replies=often"))
 
 

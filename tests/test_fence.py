@@ -33,7 +33,9 @@ def test_content_that_holds_the_mark_gets_another(dressed):
 def test_the_mark_is_never_within_the_fence(contents, seed):
     fence = Fence.around("salt", seed, contents=contents)
     block = fence.block([record("[e1]", words) for words in contents])
-    assert block.count(fence.mark) == 2 and block.startswith(f"<<{fence.mark}\n") and block.endswith(f"\n{fence.mark}>>")
+    assert (
+        block.count(fence.mark) == 2 and block.startswith(f"<<{fence.mark}\n") and block.endswith(f"\n{fence.mark}>>")
+    )
 
 
 @given(st.text(alphabet=f"[e1] Bob:{BREAKS}", max_size=60))

@@ -17,8 +17,15 @@ from sodamem.types import Question, Usage
 MODELS = ("extractor=llm", "currency=llm", "planner=llm", "reader=llm", "chat=scripted")
 RULES = [
     {"phase": "plan", "pattern": r"of them new", "data": {"reasoning": "r", "call": {"tool": "stop"}}},
-    {"phase": "plan", "data": {"reasoning": "r", "call": {"tool": "search", "query": "home", "since": None, "until": None}}},
-    {"phase": "read", "pattern": r"\[(e2)\]", "data": {"reasoning": "r", "text": "so", "citations": [r"\1"], "abstained": False}},
+    {
+        "phase": "plan",
+        "data": {"reasoning": "r", "call": {"tool": "search", "query": "home", "since": None, "until": None}},
+    },
+    {
+        "phase": "read",
+        "pattern": r"\[(e2)\]",
+        "data": {"reasoning": "r", "text": "so", "citations": [r"\1"], "abstained": False},
+    },
     {
         "phase": "extract",
         "pattern": r"To be read:\n<<\w+\n\[t1\] [^:\n]+: (?P<quote>(?:\w+ ){2}\w+)",
@@ -41,12 +48,23 @@ RULES = [
         },
     },
 ]
-HISTORY = {"a 2024-01-05T10:00": ["Ann: I live in Bergen.", "Bob: Nice."], "b 2024-02-05T10:00": ["Ann: I moved to Rome.", "Bob: When?"]}
+HISTORY = {
+    "a 2024-01-05T10:00": ["Ann: I live in Bergen.", "Bob: Nice."],
+    "b 2024-02-05T10:00": ["Ann: I moved to Rome.", "Bob: When?"],
+}
 
 
 @pytest.fixture
 def question():
-    return Question(id="q", history_id="h", text="Where does Ann live?", asked_at=datetime(2024, 4, 1), category="c", category_name="c", gold="Rome")
+    return Question(
+        id="q",
+        history_id="h",
+        text="Where does Ann live?",
+        asked_at=datetime(2024, 4, 1),
+        category="c",
+        category_name="c",
+        gold="Rome",
+    )
 
 
 def test_a_whole_run_is_made_by_a_scripted_model_and_paid_for_once(compose):
@@ -54,14 +72,14 @@ def test_a_whole_run_is_made_by_a_scripted_model_and_paid_for_once(compose):
     cfg.chat.rules = RULES
     corpus, judge = build.component(cfg, "dataset").open(), build.component(cfg, "judge")
     answers = []
-    report = evaluate(build.pipeline(cfg), corpus, judge, lambda result: answers.append(result.answer))
+    report = evaluate(build.pipeline(cfg), corpus, judge, sink=lambda result: answers.append(result.answer))
     metrics = report.metrics
     for phase in ("extract", "adjudicate", "plan", "read"):
         assert metrics[f"tokens/{phase}/calls"] > 0 and metrics[f"tokens/{phase}/prompt"] > 0, phase
     assert metrics["store/facts"] > 0 and all(answer.citations for answer in answers)
     assert all([step.get("stop") for step in answer.trace].count("said so") == 1 for answer in answers)
     again = []
-    second = evaluate(build.pipeline(cfg), corpus, judge, lambda result: again.append(result.answer))
+    second = evaluate(build.pipeline(cfg), corpus, judge, sink=lambda result: again.append(result.answer))
     assert second.metrics["tokens/extract/calls"] == 0 and second.stores == report.stores  # the store is there
     assert all(usage.cache_hit for answer in again for usage in answer.usage)
     assert [answer.text for answer in again] == [answer.text for answer in answers]
@@ -70,7 +88,7 @@ def test_a_whole_run_is_made_by_a_scripted_model_and_paid_for_once(compose):
 def test_the_default_double_needs_no_rules(compose):
     cfg = compose(*MODELS)
     corpus, judge = build.component(cfg, "dataset").open(), build.component(cfg, "judge")
-    assert evaluate(build.pipeline(cfg), corpus, judge).metrics["questions"] == 4
+    assert evaluate(build.pipeline(cfg), corpus, judge).metrics["questions"] > 0
 
 
 @pytest.fixture
@@ -93,7 +111,9 @@ def test_a_failed_call_is_a_failed_answer_that_says_what_it_cost(pipeline, talk,
 
 def test_an_answer_carries_the_steps_and_the_cost_of_its_plan(pipeline, talk, question, option):
     chat = MeteredChat(chat=ScriptedChat(model="scripted", rules=RULES))
-    made = pipeline(planner=LlmPlanner(chat=chat, **option("planner/llm")), reader=LlmReader(chat=chat, **option("reader/llm")))
+    made = pipeline(
+        planner=LlmPlanner(chat=chat, **option("planner/llm")), reader=LlmReader(chat=chat, **option("reader/llm"))
+    )
     with made.open(talk(HISTORY)) as memory:
         answer, pool = made.answer(memory, question)
     assert [usage.phase for usage in answer.usage] == ["plan", "plan", "read"]

@@ -172,7 +172,8 @@ def test_a_frozen_memory_answers_as_the_open_one(pipeline, history, question):
         assert frozen(pipeline).recall(memory, question) == expected
 
 
-def test_a_frozen_memory_of_other_data_is_refused(pipeline, history, talk):
+def test_a_frozen_memory_of_other_data_is_refused(pipeline, history, talk, tmp_path):
+    pipeline = dataclasses.replace(pipeline, store=dataclasses.replace(pipeline.store, folder=str(tmp_path / "named")))
     with pipeline.open(history):
         pass
     longer = talk({**SAID, "d 2024-04-05": ["Ann: One more."]})

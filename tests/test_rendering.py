@@ -14,7 +14,9 @@ def day(year, month, number, days=1, grain="day"):
 
 
 def said(words, interval, at=datetime(2024, 3, 15), **fields):
-    return TimeValue(words=words, start=0, end=len(words), anchor=at, interval=interval, rule="r", version="v", **fields)
+    return TimeValue(
+        words=words, start=0, end=len(words), anchor=at, interval=interval, rule="r", version="v", **fields
+    )
 
 
 @pytest.fixture
@@ -69,7 +71,9 @@ def test_a_reading_is_as_long_as_its_grain(turn, value, read):
 
 
 def test_a_date_that_says_itself_is_not_repeated(turn):
-    assert show(turn("Ann: Since 4 May 2022.", times=(said("4 May 2022", day(2022, 5, 4)),))).endswith("Since 4 May 2022.")
+    assert show(turn("Ann: Since 4 May 2022.", times=(said("4 May 2022", day(2022, 5, 4)),))).endswith(
+        "Since 4 May 2022."
+    )
 
 
 @pytest.mark.parametrize(
@@ -83,14 +87,22 @@ def test_a_date_that_says_itself_is_not_repeated(turn):
 )
 def test_what_no_longer_holds_says_so(turn, talk, fact, changes, note):
     source = talk({"a 2024-03-15": ["Ann: I live in Leeds."]}).sessions[0].turns[0]
-    made = fact("f", source, text="Ann lives in Leeds. I live in Leeds.", roles=(Role(name="value", entity="", words="Leeds"),), **changes)
+    made = fact(
+        "f",
+        source,
+        text="Ann lives in Leeds. I live in Leeds.",
+        roles=(Role(name="value", entity="", words="Leeds"),),
+        **changes,
+    )
     assert show(turn("Ann: I live in Leeds.", kind="fact", fact=made, status=made.status)).endswith(note)
 
 
 def test_a_turn_says_that_what_it_states_was_replaced(turn, talk, fact):
     source = talk({"a 2024-03-15": ["Ann: I live in Leeds. It rains."]}).sessions[0].turns[0]
     old = fact("f", source, "I live in Leeds.", status="superseded", valid_until=datetime(2024, 6, 1))
-    assert show(turn("Ann: I live in Leeds. It rains.", facts=(old,))).endswith('("I live in Leeds." is no longer so since 2024-06-01)')
+    assert show(turn("Ann: I live in Leeds. It rains.", facts=(old,))).endswith(
+        '("I live in Leeds." is no longer so since 2024-06-01)'
+    )
 
 
 def test_words_cannot_begin_a_record_of_their_own(turn):
@@ -112,4 +124,7 @@ def test_a_budget_keeps_the_best_and_one_in_any_case(recalled):
 def test_moments_are_spelt_alike_in_any_locale():
     assert stamp(datetime(2024, 2, 29)) == "Thu 2024-02-29"
     assert stamp(datetime(2024, 2, 29, 7, 5)) == "Thu 2024-02-29 07:05"
-    assert reading(Interval(start=datetime(2024, 2, 29, 7, 5), end=datetime(2024, 2, 29, 7, 6), grain="minute")) == "2024-02-29T07:05"
+    assert (
+        reading(Interval(start=datetime(2024, 2, 29, 7, 5), end=datetime(2024, 2, 29, 7, 6), grain="minute"))
+        == "2024-02-29T07:05"
+    )

@@ -40,8 +40,7 @@ SCHEMA = {
 
 @dataclass(frozen=True, kw_only=True)
 class LlmCurrency(Currency):
-    """rules: the slots that select pairs, and decide where none is asked about · max_tokens: of a reply ·
-    salt: see fence.Fence.
+    """rules: the slots that select pairs, and decide where none is asked about · max_tokens: of a reply · salt: of Fence
 
     Asked about is each fact that the rules close in favour of another, and neighbours in time among those they flag.
     """

@@ -87,7 +87,7 @@ class LlmExtractor(Extractor):
             pieces=tuple(pieces.values()),
             entities=keeper.register.entities(),
             facts=tuple(sorted(keeper.facts.values(), key=lambda fact: (fact.order, fact.id))),
-            rejected=dict(sorted(keeper.rejected.items())),
+            rejected={reason: count for reason, count in sorted(keeper.rejected.items()) if count},
         )
 
     def _read(self, window: Window, keeper: Keeper, *, whole: bool) -> None:

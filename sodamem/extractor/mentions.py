@@ -29,7 +29,7 @@ class Mention:
     question does.
     """
 
-    person: Person
+    person: Person | None  # None: whoever the clause is about, as in "she set a new record"
     predicate: str
     scope: str
     first: int
@@ -89,8 +89,7 @@ def _described(words: Words, i: int, context: Context, lexicon: Lexicon) -> Iter
     low, size = words.low, len(words)
     name = slot(low, i + 1, min(size, i + _LONGEST_NAME), lexicon)
     if name is not None and not _FRESH.isdisjoint(low[i + 1 : name.last]):
-        person = context.speaker if not low[:i] or low[0] in ("i", "we") else None
-        yield Mention(person or context.speaker, name.predicate, name.scope, i, name.last, name.carrier, True)
+        yield Mention(None, name.predicate, name.scope, i, name.last, name.carrier, True)
         return
     who = next((k for k in range(i + 2, min(size, i + 5)) if low[k] in ("i", "we", "he", "she")), 0)
     if not who:
@@ -136,7 +135,7 @@ def slot(low: list[str], first: int, end: int, lexicon: Lexicon) -> _Name | None
     while first < end and low[first] in lexicon.slot_adjectives:
         first += 1
     nouns = first
-    while nouns < end and _is_noun(low[nouns], nouns > first, lexicon):
+    while nouns < end and (_is_noun(low[nouns], nouns > first, lexicon) or low[nouns : nouns + 2] == ["to", "work"]):
         nouns += 1
     for last in range(min(nouns, first + 5), first, -1):
         phrase = " ".join(low[first:last])
@@ -184,8 +183,10 @@ def _may_name(word: str) -> bool:
 
 
 def _is_noun(word: str, inside: bool, lexicon: Lexicon) -> bool:
-    """True for a word that a noun phrase may go on with: no verb, no word of a closed class."""
-    if word in lexicon.auxiliaries or word == "'s" or (word in lexicon.closed and word not in ("one", "best")):
-        return word == "to"  # "way to work"
+    """True for a word that a noun phrase may begin or go on with: no verb, no word of a closed class."""
+    if word in lexicon.auxiliaries or word == "'s":
+        return False
+    if not inside:
+        return True
     forms = lexicon.verbs.get(word, {})
-    return not (inside and (("past" in forms and "base" not in forms) or "s" in forms))
+    return word not in lexicon.closed and not (("past" in forms and "base" not in forms) or "s" in forms)

@@ -30,7 +30,7 @@ class LlmReader(Reader):
     layout: `ranked` gives the best first; `folded` goes in order of time, and gives each moment once ·
     salt: see fence.Fence.
 
-    The instructions come first and never change, so that a server can keep them; the question stands after the evidence.
+    The instructions come first and never change, so that a server can keep them; the question follows the evidence.
     """
 
     chat: Chat

@@ -63,8 +63,11 @@ class SqliteStore:
     @contextmanager
     def open(self, history: History, settings: Mapping[str, object], default: Path) -> Iterator[Store]:
         """The store of `history`; `default` is the parent folder used when no folder is named."""
-        folder = Path(self.folder).absolute() if self.folder else default / digest(FORMAT, settings)[:16]
-        store = Store(folder / f"{digest(history.id)[:24]}.sqlite", history.id, settings, frozen=self.frozen)
+        if self.folder:
+            path = Path(self.folder).absolute() / f"{digest(history.id)[:24]}.sqlite"
+        else:  # datasets may share the ids of their histories, never the content
+            path = default / digest(FORMAT, settings)[:16] / f"{digest(history.id, history.digest)[:24]}.sqlite"
+        store = Store(path, history.id, settings, frozen=self.frozen)
         try:
             yield store
         finally:

@@ -31,7 +31,16 @@ def stated(talk, fact):
             source = talk({f"s{number} {at}": [f"Ann: {predicate} {value} ({number})."]}).sessions[0].turns[0]
             role = Role(name="value", entity=f"thing:{value.lower()}", words=value)
             kind = "past_event" if "event" in more else "current_state"
-            found.append(fact(f"f{number}", source, predicate=predicate, roles=(role,), modality=kind, flags=tuple(set(more) - {"event"})))
+            found.append(
+                fact(
+                    f"f{number}",
+                    source,
+                    predicate=predicate,
+                    roles=(role,),
+                    modality=kind,
+                    flags=tuple(set(more) - {"event"}),
+                )
+            )
         return found
 
     return make
@@ -55,7 +64,11 @@ UNKNOWN = ("juggles apples 2024-01-01", "juggles knives 2024-05-01")
 
 def test_only_the_pairs_that_the_slots_select_are_asked_about(currency, stated, saying):
     chat = saying()
-    resolved = currency(chat).resolve(stated("likes tea 2024-01-01", "likes coffee 2024-02-01", "visited Rome 2024-03-01", "lives_in Leeds 2024-03-01"))
+    resolved = currency(chat).resolve(
+        stated(
+            "likes tea 2024-01-01", "likes coffee 2024-02-01", "visited Rome 2024-03-01", "lives_in Leeds 2024-03-01"
+        )
+    )
     assert not chat.asked and all(fact.status == "active" for fact in resolved[0])
 
 
@@ -79,7 +92,9 @@ def test_a_verdict_overrules_the_slots(currency, stated, saying, said, status, k
     assert {edge for edge in edges(resolved) if edge[0] != "UPDATES" or said == "refines"} == kinds
 
 
-@pytest.mark.parametrize("failure", [ReplyError("x", reason="invalid"), PromptError("x", reason="prompt_too_long"), None])
+@pytest.mark.parametrize(
+    "failure", [ReplyError("x", reason="invalid"), PromptError("x", reason="prompt_too_long"), None]
+)
 @pytest.mark.parametrize("rows", [MOVED, UNKNOWN])
 def test_a_verdict_that_cannot_be_had_keeps_both_and_flags_them(currency, stated, saying, cut_off, failure, rows):
     facts = by_id(currency(saying(failure or cut_off('{"rea'))).resolve(stated(*rows)))

@@ -81,7 +81,9 @@ def test_what_the_words_do_not_bear_is_rejected_and_counted(extract, saying, sai
 
 def test_offsets_are_code_points_and_found_after_normalising(extract, saying):
     line = "Ann: 🙂❤️ I bought\n a cafe\u0301 table."
-    fact = extract(saying(found(claim("I bought a café table", predicate="bought", value="café table"))), [line]).facts[0]
+    fact = extract(saying(found(claim("I bought a café table", predicate="bought", value="café table"))), [line]).facts[
+        0
+    ]
     assert fact.pieces[0].text == "I bought\n a cafe\u0301 table"
     assert line[5:][fact.pieces[0].start : fact.pieces[0].end] == fact.pieces[0].text
 
@@ -108,7 +110,10 @@ def test_the_owner_of_a_thing_is_whoever_speaks_of_his(extract, saying):
 
 
 def test_relations_belong_to_the_speaker(extract, saying):
-    made = extract(saying(found(claim("my sister lives in Leeds", subject="speaker's sister"))), ["Ann: Well, my sister lives in Leeds."])
+    made = extract(
+        saying(found(claim("my sister lives in Leeds", subject="speaker's sister"))),
+        ["Ann: Well, my sister lives in Leeds."],
+    )
     assert made.facts[0].subject == "person:ann/sister" and made.facts[0].flags == ("third_party",)
 
 
@@ -150,7 +155,9 @@ def test_a_reply_may_not_hold_more_facts_than_its_turns_may_have(extract, saying
 
 def test_facts_of_one_turn_are_capped_across_windows(extract, saying):
     line = "Ann: " + " ".join(f"w{n}" for n in range(120))
-    chat = saying(found(claim("w1 w2", value="w1"), claim("w3 w4", value="w3")), *[found(claim("w80 w81", value="w80"))] * 2)
+    chat = saying(
+        found(claim("w1 w2", value="w1"), claim("w3 w4", value="w3")), *[found(claim("w80 w81", value="w80"))] * 2
+    )
     made = extract(chat, [line], max_facts_per_turn=2, window_tokens=60)
     assert len(made.facts) == 2 and made.rejected == {"runaway": 1}
 
@@ -171,7 +178,11 @@ def test_a_cut_off_reply_keeps_whole_facts_and_asks_for_the_rest_in_halves(extra
     lines = [f"Ann: I live in Leeds {n}." for n in range(4)]
     first = cut_off(partial(claim("I live in Leeds 0"), claim("I live in Leeds 1", turn="t2")))
     # t1 is complete; t2, t3 and t4 are asked for again, in two windows
-    chat = saying(first, found(claim("I live in Leeds 1")), found(claim("I live in Leeds 2"), claim("I live in Leeds 3", turn="t2")))
+    chat = saying(
+        first,
+        found(claim("I live in Leeds 1")),
+        found(claim("I live in Leeds 2"), claim("I live in Leeds 3", turn="t2")),
+    )
     made = extract(chat, lines)
     assert [fact.pieces[0].turn_id for fact in made.facts] == ["a:0", "a:1", "a:2", "a:3"] and made.rejected == {}
     assert "[c1] Ann: I live in Leeds 0." in chat.prompts[1] and "[t1] Ann: I live in Leeds 1." in chat.prompts[1]
@@ -179,7 +190,9 @@ def test_a_cut_off_reply_keeps_whole_facts_and_asks_for_the_rest_in_halves(extra
 
 def test_a_second_cut_is_counted_and_not_asked_again(extract, saying, cut_off):
     lines = [f"Ann: I live in Leeds {n}." for n in range(2)]
-    chat = saying(cut_off('{"reasoning": "so'), cut_off(partial(claim("I live in Leeds 0"))), found(claim("I live in Leeds 1")))
+    chat = saying(
+        cut_off('{"reasoning": "so'), cut_off(partial(claim("I live in Leeds 0"))), found(claim("I live in Leeds 1"))
+    )
     made = extract(chat, lines)
     assert len(made.facts) == 2 and made.rejected == {"truncated": 1} and not chat.replies
 
@@ -205,7 +218,12 @@ def test_a_reply_that_cannot_be_used_is_asked_for_again_in_halves_then_counted(e
 
 def test_a_prompt_that_is_too_long_is_cut_in_two_or_refused(extract, saying):
     long = PromptError("too long", reason="prompt_too_long")
-    assert len(extract(saying(long, found(claim("I live in Leeds")), found()), ["Ann: I live in Leeds.", "Ann: Hm."]).facts) == 1
+    assert (
+        len(
+            extract(saying(long, found(claim("I live in Leeds")), found()), ["Ann: I live in Leeds.", "Ann: Hm."]).facts
+        )
+        == 1
+    )
     with pytest.raises(PromptError):
         extract(saying(long), ["Ann: I live in Leeds."])
 
@@ -215,7 +233,10 @@ def test_an_outage_leaves_the_session_out_of_the_store_and_the_next_run_goes_on(
     plain = dataclasses.replace(build.pipeline(compose()), stores=runs / "stores", cache=None)
     broken = saying(found(claim("I live in Leeds")), ModelError("gone", reason="unreachable"))
     keys = option("extractor/llm")
-    with pytest.raises(ModelError), dataclasses.replace(plain, extractor=LlmExtractor(chat=broken, **keys)).open(history):
+    with (
+        pytest.raises(ModelError),
+        dataclasses.replace(plain, extractor=LlmExtractor(chat=broken, **keys)).open(history),
+    ):
         pass
     again = saying(found(claim("I live in York", value="York")))
     with dataclasses.replace(plain, extractor=LlmExtractor(chat=again, **keys)).open(history) as memory:
@@ -224,7 +245,10 @@ def test_an_outage_leaves_the_session_out_of_the_store_and_the_next_run_goes_on(
 
 
 def test_equal_sessions_give_equal_extractions(extract, saying):
-    said, lines = found(claim("I live in Leeds"), claim("I like tea", turn="t2", predicate="likes", value="tea")), ["Ann: I live in Leeds.", "Bob: I like tea."]
+    said, lines = (
+        found(claim("I live in Leeds"), claim("I like tea", turn="t2", predicate="likes", value="tea")),
+        ["Ann: I live in Leeds.", "Bob: I like tea."],
+    )
     one, two = (saying(said), saying(said))
     assert extract(one, lines) == extract(two, lines) and one.prompts == two.prompts
 
@@ -238,7 +262,10 @@ def test_every_variant_asks_with_its_own_words(option, talk, calendar, saying, n
 
 
 def test_a_thing_may_be_what_a_fact_is_about(extract, saying):
-    made = extract(saying(found(claim("the piano is old", subject="piano", predicate="is", value="old"))), ["Ann: Well, the piano is old."])
+    made = extract(
+        saying(found(claim("the piano is old", subject="piano", predicate="is", value="old"))),
+        ["Ann: Well, the piano is old."],
+    )
     assert made.facts[0].subject == "thing:piano"
 
 
@@ -265,4 +292,6 @@ def test_a_wrong_value_is_named(extract, saying, changes, said):
 
 def test_counts_are_plain(extract, saying):
     made = extract(saying(found(claim("a"), claim("b"), claim("Hi", turn="t9"))), ["Ann: Hi."])
-    assert Counter(made.rejected) == {"not_found": 2, "unknown_turn": 1} and list(made.rejected) == sorted(made.rejected)
+    assert Counter(made.rejected) == {"not_found": 2, "unknown_turn": 1} and list(made.rejected) == sorted(
+        made.rejected
+    )

@@ -12,7 +12,11 @@ def turns(talk, *lines):
     return talk({"a 2024-01-01": [f"Ann: {line}" for line in lines]}).sessions[0].turns
 
 
-@given(lines=st.lists(st.text(alphabet="ab .\n?", max_size=200), max_size=6), tokens=st.integers(50, 90), context=st.integers(0, 60))
+@given(
+    lines=st.lists(st.text(alphabet="ab .\n?", max_size=200), max_size=6),
+    tokens=st.integers(50, 90),
+    context=st.integers(0, 60),
+)
 def test_every_word_is_in_one_window_and_context_comes_before_it(talk, lines, tokens, context):
     source = turns(talk, *lines)
     found = windows(source, tokens, context)

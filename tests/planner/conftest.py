@@ -16,7 +16,10 @@ class FakeDesk:
 
     def __call__(self, question):
         self.queries.append(question.text)
-        return next((items for words, items in self.found.items() if words in question.text), self.first if len(self.queries) == 1 else [])
+        return next(
+            (items for words, items in self.found.items() if words in question.text),
+            self.first if len(self.queries) == 1 else [],
+        )
 
     def around(self, item, radius):
         return self.near

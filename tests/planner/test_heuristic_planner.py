@@ -32,7 +32,9 @@ def test_a_question_is_also_asked_in_parts(question, wanted):
 
 
 def test_the_topic_leaves_out_the_time_that_is_asked_about():
-    when = TimeValue(words="last May", start=17, end=25, anchor=datetime(2024, 1, 1), interval=None, rule="r", version="v")
+    when = TimeValue(
+        words="last May", start=17, end=25, anchor=datetime(2024, 1, 1), interval=None, rule="r", version="v"
+    )
     assert queries("What did I break last May at home?", (when,))[1:] == ["break home"]
 
 
@@ -67,7 +69,14 @@ def test_a_number_looks_into_every_session_before_it_looks_deeper(planner, desk,
     assert "".join(item.session_id for item in one) == "".join(item.session_id for item in never) == "aaabc"
 
 
-@pytest.mark.parametrize(("changes", "said"), [({"queries": 0}, r"planner\.queries must be >= 1, got 0"), ({"k": 0}, r"planner\.k must be > 0, got 0"), ({"per_session": 0}, r"per_session must be >= 1")])
+@pytest.mark.parametrize(
+    ("changes", "said"),
+    [
+        ({"queries": 0}, r"planner\.queries must be >= 1, got 0"),
+        ({"k": 0}, r"planner\.k must be > 0, got 0"),
+        ({"per_session": 0}, r"per_session must be >= 1"),
+    ],
+)
 def test_a_wrong_value_is_named(planner, changes, said):
     with pytest.raises(ConfigError, match=said):
         planner(**changes)

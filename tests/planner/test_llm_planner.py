@@ -55,7 +55,9 @@ def test_it_stops_when_calls_bring_nothing_new(planner, desk, asked, recalled, s
 
 def test_an_answer_that_was_given_before_is_nothing_new(planner, desk, asked, recalled, saying):
     made = desk(recalled("Ann: a."))
-    chat = saying(step("compute", expression="1+1"), step("compute", expression="1+1"), step("compute", expression="1+1"))
+    chat = saying(
+        step("compute", expression="1+1"), step("compute", expression="1+1"), step("compute", expression="1+1")
+    )
     planner(chat, patience=2).gather(asked(), made)
     assert stops(made) == ["nothing new"] and len(chat.asked) == 3
 

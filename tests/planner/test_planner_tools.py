@@ -52,7 +52,9 @@ def test_arguments_are_typed(call):
 
 
 def test_search_adds_what_is_new_under_labels_that_stay(bench, recalled):
-    tools, pool, desk = bench(found=[*recalled("Ann: I live in Oslo."), *others(recalled, "Ann: I moved.", "Ann: To Rome.")])
+    tools, pool, desk = bench(
+        found=[*recalled("Ann: I live in Oslo."), *others(recalled, "Ann: I moved.", "Ann: To Rome.")]
+    )
     seen = tools.run({"tool": "search", "query": "moved", "since": None, "until": None})
     assert seen.new == ("e3", "e4") and seen.said == "3 found, 2 of them new"
     assert desk.queries == ["moved"] and pool.get("e4").quotable == ("To Rome.",)
@@ -92,12 +94,17 @@ def test_session_expand_brings_the_neighbours(bench, recalled):
 
 def test_count_tells_items_from_what_they_say(bench, recalled, talk, fact):
     tools, pool, _ = bench()
-    turns = talk({"a 2024-03-15": ["Ann: I have a cat.", "Ann: My cat sleeps.", "Ann: I have a dog."]}).sessions[0].turns
+    turns = (
+        talk({"a 2024-03-15": ["Ann: I have a cat.", "Ann: My cat sleeps.", "Ann: I have a dog."]}).sessions[0].turns
+    )
     made = [
         fact(f"f{n}", turn, predicate="has_pet", roles=(Role(name="value", entity="", words=pet),))
         for n, (turn, pet) in enumerate(zip(turns, ("cat", "Cat", "dog"), strict=True))
     ]
-    pool.add(replace(item, id=f.id, kind="fact", fact=f, session_id="s") for item, f in zip(others(recalled, "A: 1", "A: 2", "A: 3"), made, strict=True))
+    pool.add(
+        replace(item, id=f.id, kind="fact", fact=f, session_id="s")
+        for item, f in zip(others(recalled, "A: 1", "A: 2", "A: 3"), made, strict=True)
+    )
     labels = ["e3", "e4", "e5", "e5"]
     assert [tools.count(labels, by).said for by in ("item", "value", "session", "day")] == [
         "3 different by item",
@@ -132,4 +139,9 @@ def test_what_was_looked_for_stands_before_the_tail_of_the_recall(recalled):
     pool = Pool(recalled("A: 1", "A: 2", "A: 3"))
     pool.add(others(recalled, "A: found"))
     ordered = pool.gathered(2)
-    assert [item.id for item in ordered] == ["t:0", "t:1", "o:0", "t:2"] and [item.rank for item in ordered] == [1, 2, 3, 4]
+    assert [item.id for item in ordered] == ["t:0", "t:1", "o:0", "t:2"] and [item.rank for item in ordered] == [
+        1,
+        2,
+        3,
+        4,
+    ]

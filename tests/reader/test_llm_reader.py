@@ -10,7 +10,13 @@ from sodamem.reader.llm import LlmReader
 from sodamem.types import Citation, Question
 
 QUESTION = Question(
-    id="q", history_id="h", text="Where does Ann live?", asked_at=datetime(2024, 4, 9, 8, 15), category="", category_name="", gold=""
+    id="q",
+    history_id="h",
+    text="Where does Ann live?",
+    asked_at=datetime(2024, 4, 9, 8, 15),
+    category="",
+    category_name="",
+    gold="",
 )
 
 
@@ -98,11 +104,14 @@ def test_reasons_come_before_the_answer_or_not_at_all(reader, pool, saying):
     chat = saying(says(), {"text": "Oslo", "citations": ["e1"], "abstained": False})
     reader(chat).read(QUESTION, pool)
     reader(chat, reasoning=False).read(QUESTION, pool)
-    assert [list(request.schema["properties"])[0] for request in chat.asked] == ["reasoning", "text"]
+    assert [next(iter(request.schema["properties"])) for request in chat.asked] == ["reasoning", "text"]
 
 
 def test_folded_evidence_is_in_order_of_time_with_each_moment_once(reader, recalled, saying):
-    later, earlier, same = *recalled("Ann: second.", at=datetime(2024, 2, 2)), *recalled("Ann: first.", "Bob: next day.", at=datetime(2024, 2, 1))
+    later, earlier, same = (
+        *recalled("Ann: second.", at=datetime(2024, 2, 2)),
+        *recalled("Ann: first.", "Bob: next day.", at=datetime(2024, 2, 1)),
+    )
     items = [later, earlier, replace(same, id="t:9", turn_ids=("t:9",))]
     chat = saying(says())
     reader(chat, layout="folded").read(QUESTION, items)

@@ -465,3 +465,12 @@ def test_two_processes_that_open_a_new_store_together_both_succeed(path, tmp_pat
     outputs = [worker.communicate("x") for worker in workers]
     assert [error for _, error in outputs] == ["", ""]
     assert len({output for output, _ in outputs}) == 1 and len(outputs[0][0].strip()) == 64
+
+
+def test_datasets_that_share_the_ids_of_their_histories_do_not_share_a_store(talk, tmp_path):
+    paths = set()
+    for words in ("Ann: One.", "Ann: Two."):
+        history = talk({"a 2024-01-01": [words]})
+        with SqliteStore(folder=None, frozen=False).open(history, {}, tmp_path) as store:
+            paths.add(store.path)
+    assert len(paths) == 2

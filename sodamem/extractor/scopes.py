@@ -1,0 +1,31 @@
+"""The role that tells slots of one predicate apart: favourite food or colour, the 5K or the 10K, home or office.
+
+Memory spec section 5: slots are (subject, predicate, scope); what the words leave out, the value or the clause tells.
+"""
+
+from __future__ import annotations
+
+from sodamem.extractor.entities import entity_id
+from sodamem.extractor.lexicon import Lexicon, Predicate
+from sodamem.extractor.mentions import is_event
+from sodamem.extractor.words import Words
+from sodamem.types import Role
+
+
+def scope_role(declared: Predicate, told: str, value: Role, words: Words, *, lexicon: Lexicon) -> Role | None:
+    """The scope role in normal words, or None where the predicate has no scope or nothing tells it."""
+    if not declared.scope:
+        return None
+    scope = declared.same.get(told, told) or _by_value(declared, value, lexicon)
+    if not scope and declared.nearby:
+        scope = next((word for word in words.low if is_event(word, lexicon)), "")
+    if not scope:
+        said = f" {' '.join(words.low)} "
+        scope = next((name for name, cues in declared.marks.items() if any(f" {cue} " in said for cue in cues)), "")
+    return Role(name=declared.scope, entity=entity_id("thing", scope), words=scope) if scope else None
+
+
+def _by_value(declared: Predicate, value: Role, lexicon: Lexicon) -> str:
+    """The class that the value is in, among those that scope this predicate: teal is a colour."""
+    said = value.words.lower().split()
+    return next((name for name in declared.by_value if lexicon.is_class(name, said)), "")
