@@ -6,22 +6,24 @@ from whole conversations drawn again (Davison and Hinkley 1997) and p-values adj
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from importlib import resources
+from pathlib import Path
 from typing import Any
 
-import yaml
+from omegaconf import OmegaConf
 
-from sodamem import build
-from sodamem.config import compose
+from sodamem import build, studies, text
+from sodamem.config import compose, plain
 from sodamem.errors import ConfigError
 from sodamem.evaluate import retrieve
-from sodamem.metric.retrieval import Row
 from sodamem.metric.statistics import Estimate, bootstrap_p, holm, paired_bootstrap, paired_effect
+from sodamem.recorded import Recordings, Setting
+from sodamem.sweep_objective import by_question, fusion_of, is_replayable
 
-STUDIES = "sodamem.sweeps"
 DRAWS, SEED = 10_000, 20  # of every resampling
+Scores = dict[str, float]  # by question id
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -36,7 +38,8 @@ class Family:
 
 @dataclass(frozen=True, kw_only=True)
 class Comparison:
-    """One variant against the baseline over the questions that both score. p and p_holm are two-sided, None for one conversation."""
+    """One variant against the baseline over the questions that both score. p, p_holm: two-sided, None for one
+    conversation."""
 
     variant: str
     mean: float
@@ -46,35 +49,16 @@ class Comparison:
     p_holm: float | None
 
 
-def studies(kind: str) -> dict[str, Any]:
-    """The packaged YAML files of one kind, by name."""
-    found = {}
-    for entry in sorted(resources.files(STUDIES).iterdir(), key=lambda entry: entry.name):
-        if entry.name.endswith(".yaml"):
-            study = yaml.safe_load(entry.read_text(encoding="utf-8"))
-            if study.get("kind") == kind:
-                found[entry.name.removesuffix(".yaml")] = study
-    return found
-
-
 def family(name: str) -> Family:
-    """A packaged family by name; raises ConfigError with the names there are."""
-    known = studies("ablation")
-    if name not in known:
-        raise ConfigError(f"family must be one of {', '.join(known)}, got {name!r}")
-    found = known[name]
-    variants = {str(variant): tuple(overrides) for variant, overrides in found["variants"].items()}
-    return Family(name=name, measure=found["measure"], baseline=tuple(found["baseline"]), variants=variants)
-
-
-def scores(overrides: Sequence[str], measure: str) -> tuple[dict[str, float], dict[str, str]]:
-    """The measure of every question under a setting, and the conversation each belongs to; both by question id."""
-    cfg = compose(*overrides)
-    rows: list[Row] = retrieve(build.pipeline(cfg), build.component(cfg, "dataset").open())
-    found = {row.question_id: row.values[measure] for row in rows if measure in row.values}
-    if not found:
-        raise ConfigError(f"measure must be one that is defined for some question, got {measure}")
-    return found, {row.question_id: row.history_id for row in rows}
+    """A family by name or path; raises ConfigError with the names there are, or the key that is amiss."""
+    name, found = studies.find(name, "ablation", "family")
+    try:
+        variants = {str(variant): tuple(map(str, overrides)) for variant, overrides in found["variants"].items()}
+        return Family(name=name, measure=str(found["measure"]), baseline=tuple(found["baseline"]), variants=variants)
+    except (KeyError, TypeError, AttributeError) as error:
+        raise ConfigError(
+            f"family {name} must have measure, baseline and variants with lists of overrides: {error}"
+        ) from error
 
 
 TABLE = ("setting", "recall", "difference", "low", "high", "effect", "p", "p_holm")
@@ -101,18 +85,22 @@ def rows(mean: float, found: Sequence[Comparison]) -> list[dict[str, str | float
 
 
 def ablate(
-    family: Family, overrides: Sequence[str] = (), step: Callable[[str], None] = lambda _: None
+    family: Family,
+    overrides: Sequence[str] = (),
+    step: Callable[[str], None] = lambda _: None,
+    *,
+    live: bool = False,
 ) -> tuple[float, int, list[Comparison]]:
     """The baseline's mean, the number of questions, and every variant compared with it, in the order declared.
 
     `overrides` apply to the baseline and to all variants (a split, an encoder); `step` is told of each setting.
+    Variants that share what lies before fusion are replayed from one recording, with the same result; `live` runs all.
     """
-    base, clusters = scores((*family.baseline, *overrides), family.measure)
-    step("baseline")
-    found: dict[str, dict[str, float]] = {}
-    for variant, changes in family.variants.items():
-        found[variant], _ = scores((*family.baseline, *overrides, *changes), family.measure)
-        step(variant)
+    shared = (*family.baseline, *overrides)
+    configurations = {"": plain(compose(*shared))}
+    configurations |= {name: plain(compose(*shared, *changes)) for name, changes in family.variants.items()}
+    scored = _scored(configurations, family.measure, step, live)
+    (base, clusters), found = scored[""], {name: scored[name][0] for name in family.variants}
     pairs = {name: [values[i] - base[i] for i in sorted(base)] for name, values in found.items()}
     groups = [clusters[i] for i in sorted(base)]
     p = {name: bootstrap_p(differences, groups, draws=DRAWS, seed=SEED) for name, differences in pairs.items()}
@@ -129,3 +117,55 @@ def ablate(
         for name, values in found.items()
     ]
     return sum(base.values()) / len(base), len(base), compared
+
+
+def _scored(
+    configurations: Mapping[str, Mapping[str, Any]], measure: str, step: Callable[[str], None], live: bool
+) -> dict[str, tuple[Scores, dict[str, str]]]:
+    """Scores of each configuration and the conversation of each question; by replay where several share a recording."""
+    settings = {name: Setting.of(cfg) for name, cfg in configurations.items()}
+    groups: dict[str, list[str]] = {}
+    for name, setting in settings.items():
+        groups.setdefault(_shared(setting, settings[""]), []).append(name)
+    found = {}
+    for names in groups.values():
+        replayed = not live and len(names) > 1 and is_replayable(measure)
+        recordings = Recordings(Path(configurations[""]["runs"]), [settings[name] for name in names])
+        for name in names:
+            scores = (
+                _replayed(settings[name], recordings, measure) if replayed else _live(configurations[name], measure)
+            )
+            if not scores[0]:
+                raise ConfigError(f"measure must be one that is defined for some question, got {measure}")
+            found[name] = scores
+            step(name or "baseline")
+    return found
+
+
+def _shared(setting: Setting, baseline: Setting) -> str:
+    """Equal for settings that one recording can hold: the same before fusion, and no tunnel unlike the baseline's."""
+    unlike = {
+        name: node
+        for name, node in setting.tunnels.items()
+        if name in baseline.tunnels and node != baseline.tunnels[name]
+    }
+    return text.digest(setting.upstream, unlike)
+
+
+def _replayed(setting: Setting, recordings: Recordings, measure: str) -> tuple[Scores, dict[str, str]]:
+    replay = recordings.replay(setting)
+    values = by_question(replay, fusion_of(setting), setting.cut, [measure])[measure].tolist()
+    known = replay.recording
+    return (
+        {i: value for i, value in zip(known.ids, values, strict=True) if not math.isnan(value)},
+        dict(zip(known.ids, known.histories, strict=True)),
+    )
+
+
+def _live(cfg: Mapping[str, Any], measure: str) -> tuple[Scores, dict[str, str]]:
+    built = OmegaConf.create(dict(cfg))
+    measured = retrieve(build.pipeline(built), build.component(built, "dataset").open())
+    return (
+        {row.question_id: row.values[measure] for row in measured if measure in row.values},
+        {row.question_id: row.history_id for row in measured},
+    )

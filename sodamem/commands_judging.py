@@ -162,16 +162,18 @@ def _judge(spec: list[str], overrides: list[str]) -> Judge:
     name, *changes = spec
     if "=" in name:
         raise ConfigError(f"--judge must begin with a name such as lexical, got {name}. Overrides stand before --judge")
-    own = [change if "@" in change.partition("=")[0] else _prefixed(change) for change in changes]
     trusted = [override for override in overrides if override.startswith("trusted_targets=")]
-    judge: Judge = build.component(config.compose(f"judge={name}", *own, *trusted), "judge")
+    cfg = config.compose(f"judge={name}", *map(_addressed, changes), *trusted)
+    judge: Judge = build.component(cfg, "judge", build.chat_of(cfg))
     return judge
 
 
-def _prefixed(change: str) -> str:
-    sign = "+" if change.startswith("+") else ""
-    bare = change.removeprefix("+")
-    return change if bare.startswith("judge.") else f"{sign}judge.{bare}"
+def _addressed(change: str) -> str:
+    """A change as an override: of the judge, or of its model (`chat=openai`, `+chat@judge.chat=openai`)."""
+    key = change.lstrip("+").partition("=")[0]
+    if "@" in key or key.partition(".")[0] in ("judge", "chat", "replies"):
+        return change
+    return f"{'+' if change.startswith('+') else ''}judge.{change.lstrip('+')}"
 
 
 def _write(folder: Path, found: Rejudged, figures: dict[str, Any]) -> None:

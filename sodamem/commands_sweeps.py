@@ -54,7 +54,7 @@ def sweep(arguments: list[str]) -> int:
                 where=fields.get("storage"),
                 new=given.new,
                 test=not given.no_test,
-                step=lambda _: bar.update() and None,
+                step=lambda _: _tick(bar),
             )
         )
     print(_report(outcome))
@@ -118,13 +118,17 @@ def ablate(arguments: list[str]) -> int:
 
     chosen = family(fields["family"])
     with tqdm(total=len(chosen.variants) + 1, unit="setting", delay=2, disable=given.quiet, file=sys.stderr) as bar:
-        mean, n, found = compare(chosen, overrides, lambda _: bar.update() and None, live=given.live)
+        mean, n, found = compare(chosen, overrides, lambda _: _tick(bar), live=given.live)
     print(markdown(chosen, mean, n, found))
     folder = track(chosen, overrides, mean, n, found)
     if given.out:
         shutil.copytree(folder, given.out, dirs_exist_ok=True)
     print(f"\nwritten: {given.out or folder}")
     return 0
+
+
+def _tick(bar: Any) -> None:
+    bar.update()
 
 
 def _sorted(values: list[str], fields: tuple[str, ...]) -> tuple[dict[str, str], list[str]]:

@@ -1,7 +1,7 @@
 """Learning a fusion from a recording: logistic regression of what is gold on features of the awards.
 
-Cooper, Gey and Dabney, Probabilistic retrieval based on staged logistic regression, SIGIR 1992. Trained on the dev split,
-gold against the best-ranked of the rest, every question with the same weight; only the order of the scores is used.
+Cooper, Gey and Dabney, Probabilistic retrieval based on staged logistic regression, SIGIR 1992. Trained on
+the dev split, gold against the best of the rest, every question with the same weight; only the order of scores is used.
 """
 
 from __future__ import annotations

@@ -29,7 +29,17 @@ from sodamem.recording import Recording, record
 from sodamem.replay import Cut, Replay
 
 _PARTS = ("dataset", *build.INGEST, "encoder", "recall")
-_CODE = ("dataset", *build.INGEST, "store", "encoder", "tunnel", "dates", "types.py", "text.py", "query.py")
+_CODE: tuple[str, ...] = (
+    "dataset",
+    *build.INGEST,
+    "store",
+    "encoder",
+    "tunnel",
+    "dates",
+    "types.py",
+    "text.py",
+    "query.py",
+)
 _CODE += ("pipeline.py", "provenance.py", "recording.py", "fusion/awards.py")
 _PACKAGES = ("numpy", "scikit-learn", "bm25s", "PyStemmer", "hnswlib", "fastembed", "onnxruntime")
 _OPEN = 3  # replays held in memory; each is some hundred megabytes on a benchmark
@@ -143,7 +153,9 @@ class Recordings:
         """The data of a setting and the fingerprint of each of its stores, which are brought up to date."""
         named = text.digest(setting.upstream)
         if named not in self._sources:
-            corpus: Corpus = build.build(setting.upstream["dataset"], "dataset", setting.whole["trusted_targets"]).open()
+            corpus: Corpus = build.build(
+                setting.upstream["dataset"], "dataset", setting.whole["trusted_targets"]
+            ).open()
             pipeline, prints = _pipeline(setting.whole), {}
             for name in corpus.history_ids:
                 if corpus.questions(name):

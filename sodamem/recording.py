@@ -8,6 +8,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, fields
 from pathlib import Path
+from typing import Any
 from zipfile import BadZipFile
 
 import numpy as np
@@ -77,12 +78,13 @@ class Recording:
                 raise ValueError(f"format {found['format']}")
             pairs = Near(**{field.name: found[f"near_{field.name}"] for field in fields(Near)})
             columns = {f.name: found[f"awards_{f.name}"] for f in fields(Awards) if f.name not in ("near", "tunnels")}
+            rest: dict[str, Any] = {name: tuple(found[name].tolist()) for name in _NAMES}
             return cls(
                 awards=Awards(tunnels=tuple(found["awards_tunnels"].tolist()), near=pairs, **columns),
                 unit=str(found["unit"]),
                 theta=None if np.isnan(found["theta"]) else float(found["theta"]),
                 key=str(found["key"]),
-                **{name: tuple(found[name].tolist()) for name in _NAMES},
+                **rest,
                 **{name: found[name] for name in _ARRAYS},
             )
         except (OSError, ValueError, KeyError, EOFError, BadZipFile) as error:

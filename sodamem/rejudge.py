@@ -10,13 +10,14 @@ from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 
 from sodamem.dataset.hypotheses import Hypotheses, Hypothesis
-from sodamem.errors import ConfigError
-from sodamem.judge.identity import Repeatable, identity, repeated
+from sodamem.errors import ConfigError, ServiceError
+from sodamem.judge.identity import FAILED, Repeatable, identity, repeated
 from sodamem.judge.panel import PanelJudge
 from sodamem.protocols import Judge
 from sodamem.types import Verdict
 from sodamem.verdicts import Key, Verdicts
 
+PATIENCE = 20  # failures of a model in a row
 PUBLISHED = "published"  # the name of the verdicts that came with the answers, which are no judge of ours
 
 
@@ -63,7 +64,8 @@ def rejudge(
     """Ask every judge about every answer, `workers` answers at a time; `step` is told the judge after each of them.
 
     Verdicts that `verdicts` holds are not asked for again, unjudged ones are. Repeats beyond the first are made with
-    judges that may change their mind. Raises ConfigError for judges that share a name or have no digest.
+    judges that may change their mind. Raises ConfigError for judges that share a name or have no digest, ServiceError
+    when a judge's model fails again and again.
     """
     names = [PUBLISHED, *(judge.name for judge in judges)]
     if double := next((name for name in names if names.count(name) > 1), None):
@@ -100,6 +102,7 @@ class _Bench:
 
     def __init__(self, verdicts: Verdicts) -> None:
         self._verdicts = verdicts
+        self._failures = 0  # in a row
         self._known = {key: verdict for key, verdict in verdicts.all().items() if verdict.label != "unjudged"}
 
     def verdict(self, judge: Judge, given: Hypothesis, number: int) -> Verdict:
@@ -108,9 +111,20 @@ class _Bench:
             made = self._ask(judge, given, number)
             self._verdicts.put({key: made})
             self._known[key] = made
+            self._bear(judge, made)
         return self._known[key]
 
     def _ask(self, judge: Judge, given: Hypothesis, number: int) -> Verdict:
         if isinstance(judge, PanelJudge):  # its members are heard once, whether they also sit alone or not
             return judge.combine([self.verdict(member, given, number) for member in judge.judges.values()])
         return repeated(judge, number).grade(given.question, given.answer)
+
+    def _bear(self, judge: Judge, verdict: Verdict) -> None:
+        """Stop when a model fails again and again; the others are spared the wait."""
+        self._failures = self._failures + 1 if verdict.reason.startswith(FAILED) else 0
+        if self._failures >= PATIENCE:
+            reason = verdict.reason.removeprefix(FAILED)
+            raise ServiceError(
+                f"judge {judge.name} failed {PATIENCE} times in a row ({reason}). See to its model and go on: "
+                "what was judged is kept"
+            )

@@ -94,9 +94,7 @@ def _clustered(found: Rejudged, opinion: Opinion) -> dict[str, Any]:
     clusters = [question.history_id for question in asked]
     if len(set(clusters)) in (1, len(clusters)):
         return {}
-    interval = cluster_bootstrap(
-        [right.get(question.id, 0.0) for question in asked], clusters, draws=DRAWS, seed=SEED
-    )
+    interval = cluster_bootstrap([right.get(question.id, 0.0) for question in asked], clusters, draws=DRAWS, seed=SEED)
     return {"clustered": {"low": interval.low, "high": interval.high, "clusters": interval.clusters}}
 
 

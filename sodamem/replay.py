@@ -80,13 +80,13 @@ class Replay:
         return np.stack([self.over_gold((ranks <= k).astype(np.float64)) for k in ks])
 
     def over_gold(self, values: Floats) -> Floats:
-        """Mean of a value over the gold turns of each question, a gold that was never stored counting 0: float64 [q]."""
+        """Mean of a value over each question's gold turns, one that was never stored counting 0: float64 [q]."""
         total = np.bincount(self.recording.gold_question, weights=values, minlength=len(self.scored))
         with np.errstate(invalid="ignore"):
             return np.where(self.scored, total / self.recording.gold_count, np.nan)
 
     def gold_ranks(self, fusion: AwardFusion, cut: Cut = Cut()) -> Floats:
-        """Rank (from 1) of every gold turn in its question's ranking of turns, inf where it is not in it: float64 [g]."""
+        """Rank (from 1) of every gold turn in its question's ranking of turns, inf where it is absent: float64 [g]."""
         plain = fusion.unit == "turn" and fusion.theta is None and not fusion.beta
         if isinstance(fusion, WeightedSumFusion) and plain:
             table = self._cut(fusion, cut)
@@ -103,9 +103,8 @@ class Replay:
         question = table.awards.question[order]
         lead, place = _items(order, leader, question)
         inside = lead & (place < (cut.top_k or len(order)))
-        return np.bincount(
-            question, weights=self.recording.tokens[table.keep][order] * inside, minlength=len(self.scored)
-        )
+        tokens = np.where(inside, self.recording.tokens[table.keep][order], 0.0)
+        return np.asarray(np.bincount(question, weights=tokens, minlength=len(self.scored)), dtype=np.float64)
 
     def ranking(self, fusion: AwardFusion, number: int, cut: Cut = Cut()) -> tuple[Ints, Floats]:
         """Snapshot rows and confidence of the items of one question, best first: what live recall would rank."""
@@ -193,7 +192,7 @@ class Replay:
                     left=left[both].astype(np.int32), right=right[both].astype(np.int32), cosine=whole.near.cosine[both]
                 ),
             ),
-            keep=kept,
+            keep=kept.astype(np.int64),
             start=start,
             column=column,
             width=width,

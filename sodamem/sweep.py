@@ -99,7 +99,7 @@ def sweep(request: Request) -> Outcome:
         winner = _winner(search, baseline)
         file = folder / "experiment" / f"{study.name}_winner.yaml"
         file.parent.mkdir(exist_ok=True)
-        origin = _origin(study, folder, search, winner, baseline, corpus.sha256)
+        origin = {**_origin(search, winner, baseline), "study": folder.name, "data sha256": corpus.sha256}
         file.write_text(experiment(file.stem, ground, overrides, winner.params, origin), encoding="utf-8")
         (folder / "trials.csv").write_text(sweep_tracking.table(search), encoding="utf-8")
         search.spent["other"] = time.perf_counter() - started - sum(search.spent.values()) - clock["tracking"]
@@ -126,7 +126,9 @@ def _refuse_test(overrides: Sequence[str], knobs: Sequence[str]) -> None:
     for override in overrides:
         key, _, value = override.lstrip("+").partition("=")
         if key == "dataset.split" and value != "dev":
-            raise ConfigError(f"dataset.split must be dev in a study, got {value}. The winner alone is measured on test")
+            raise ConfigError(
+                f"dataset.split must be dev in a study, got {value}. The winner alone is measured on test"
+            )
     for knob in knobs:
         if knob.partition(".")[0] in ("dataset", "judge"):
             raise ConfigError(f"space.{knob} must be a part of the system, not what it is measured on")
@@ -176,18 +178,16 @@ def _winner(search: Search, baseline: FrozenTrial) -> FrozenTrial:
     return next((trial for trial in search.best() if gives_up_nothing(trial)), baseline)
 
 
-def _origin(
-    study: Study, folder: Path, search: Search, winner: FrozenTrial, baseline: FrozenTrial, sha256: str
-) -> dict[str, object]:
+def _origin(search: Search, winner: FrozenTrial, baseline: FrozenTrial) -> dict[str, object]:
     """Where a winner comes from, as the comments of its file; the same study gives the same text."""
+    study = search.study
 
     def figures(trial: FrozenTrial) -> str:
         return ", ".join(f"{name} {value:.4f}" for name, value in zip(study.measures, trial.values, strict=True))
 
     return {
-        "from study": f"{folder.name}, trial {winner.number} of {len(search.trials())} ({study.sampler}, seed {study.seed})",
+        "from": f"trial {winner.number} of {len(search.trials())} ({study.sampler}, seed {study.seed})",
         "dev": f"{figures(winner)}; baseline {figures(baseline)}",
-        "data sha256": sha256,
     }
 
 
@@ -220,7 +220,9 @@ def _tested(ground: Ground, study: Study, winner: FrozenTrial, folder: Path, run
 
 
 @contextmanager
-def _tracking(tracker: Any, folder: Path, identity: Mapping[str, str], name: str) -> Iterator[tuple[TrackedRun, dict[str, float]]]:
+def _tracking(
+    tracker: Any, folder: Path, identity: Mapping[str, str], name: str
+) -> Iterator[tuple[TrackedRun, dict[str, float]]]:
     """The study's run, begun or gone on with by whichever worker comes, and the clock of what tracking costs."""
     clock = {"tracking": 0.0}
     with ExitStack() as stack:

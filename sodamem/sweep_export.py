@@ -36,13 +36,16 @@ def experiment(
     cfg = ground.at(point)
     if out:
         chosen["tunnel"] = f"[{', '.join(name for name in cfg['tunnel'])}]"
-    for key, value in point.items():
-        if key not in groups and value not in ("in", "out"):
+    for key, setting in point.items():
+        if key not in groups and setting not in ("in", "out"):
             for full in _expanded(cfg, key):
-                _put(values, full, value)
+                _put(values, full, setting)
     values.pop("tracker", None)
     head = [f"# {key}: {value}" for key, value in origin.items()]
-    defaults = [*base, *({f"override /{key}": yaml.safe_load(value)} for key, value in chosen.items() if key != "tracker")]
+    defaults = [
+        *base,
+        *({f"override /{key}": yaml.safe_load(value)} for key, value in chosen.items() if key != "tracker"),
+    ]
     body = {"defaults": defaults, "name": name, **values} if defaults else {"name": name, **values}
     text = yaml.safe_dump(body, sort_keys=False, default_flow_style=None, allow_unicode=True, width=110)
     return "\n".join([f"# @package _global_\n# sodamem run experiment={name} dataset.split=test", *head, "", text])
@@ -69,5 +72,3 @@ def _put(values: dict[str, Any], key: str, value: Any) -> None:
     for step in path:
         values = values.setdefault(step, {})
     values[last] = value
-
-

@@ -8,6 +8,7 @@ from math import fsum, prod
 from typing import Any
 
 import numpy as np
+import optuna
 from omegaconf import OmegaConf
 
 from sodamem import build, text
@@ -19,7 +20,6 @@ from sodamem.metric import retrieval
 from sodamem.recorded import Recordings, Setting
 from sodamem.replay import Cut, Replay
 from sodamem.sweep_space import Ground, Knob, Point
-from sodamem.sweep_study import Pruned
 
 TOKENS = "evidence_tokens/mean"
 FEW = 32  # combinations of values before fusion that are worth a recording each
@@ -64,13 +64,18 @@ def mean(values: Floats) -> float:
     return fsum(defined) / len(defined) if defined else float("nan")
 
 
+def is_replayable(measure: str) -> bool:
+    """Whether a measure can be worked out from a recording."""
+    return measure == TOKENS or bool(_REPLAYABLE.match(measure))
+
+
 def replayable(space: Sequence[Knob], measures: Sequence[str], wish: str) -> bool:
     """Whether a study is replayed: when its measures can be, and its knobs before fusion take few values.
 
     Raises ConfigError when replay is asked for (`true`) and cannot be.
     """
     before = [knob for knob in space if not _AT_FUSION.match(knob.name)]
-    live = [name for name in measures if name != TOKENS and not _REPLAYABLE.match(name)]
+    live = [name for name in measures if not is_replayable(name)]
     endless = [knob.name for knob in before if not knob.grid()]
     count = prod(len(knob.grid()) for knob in before)
     reason = (
@@ -122,7 +127,7 @@ class Live:
                 tokens.append(sum(text.estimate_tokens(item.text) for item in evidence))
             found = {**retrieval.aggregate(rows), TOKENS: sum(tokens) / len(tokens)}
             if len(self.measures) == 1 and self.measures[0] in found and report(block, found[self.measures[0]]):
-                raise Pruned
+                raise optuna.TrialPruned
         return self._wanted(found)
 
     def _wanted(self, metrics: Mapping[str, float]) -> dict[str, float]:
@@ -135,5 +140,7 @@ def fusion_of(setting: Setting) -> AwardFusion:
     """The fusion of a setting, built. Raises ConfigError where it is not one that can be replayed."""
     fusion: Any = build.build(setting.fusion, "fusion", setting.whole["trusted_targets"])
     if not isinstance(fusion, AwardFusion):
-        raise ConfigError(f"fusion must be one over awards to be replayed, got {type(fusion).__name__}. Set replay=false")
+        raise ConfigError(
+            f"fusion must be one over awards to be replayed, got {type(fusion).__name__}. Set replay=false"
+        )
     return fusion

@@ -49,7 +49,9 @@ class Knob:
         if self.log or step is None:
             return ()
         count = int((self.high - self.low) / step + 1e-9) + 1
-        return tuple(self.low + place * step if self.whole else round(self.low + place * step, 12) for place in range(count))
+        return tuple(
+            self.low + place * step if self.whole else round(self.low + place * step, 12) for place in range(count)
+        )
 
     def ends(self) -> tuple[Value, ...]:
         """The values between which all others lie."""
@@ -57,11 +59,14 @@ class Knob:
 
     def holds(self, value: Value) -> bool:
         if self.choices:
-            return any(value == choice and isinstance(value, bool) == isinstance(choice, bool) for choice in self.choices)
+            return any(
+                value == choice and isinstance(value, bool) == isinstance(choice, bool) for choice in self.choices
+            )
         if isinstance(value, bool) or not isinstance(value, int | float) or not self.low <= value <= self.high:
             return False
         return (not self.whole or isinstance(value, int)) and (
-            self.step is None or any(abs(value - other) < 1e-9 for other in self.grid() if isinstance(other, int | float))
+            self.step is None
+            or any(abs(value - other) < 1e-9 for other in self.grid() if isinstance(other, int | float))
         )
 
     def suggest(self, trial: Any) -> Value:
@@ -71,8 +76,8 @@ class Knob:
         elif self.whole:
             found = trial.suggest_int(self.name, self.low, self.high, step=int(self.step or 1), log=self.log)
         else:
-            found = trial.suggest_float(self.name, self.low, self.high, step=self.step, log=self.log)
-            found = found if self.step is None else round(found, 12)
+            number = float(trial.suggest_float(self.name, self.low, self.high, step=self.step, log=self.log))
+            found = number if self.step is None else round(number, 12)
         return found
 
 
@@ -115,7 +120,7 @@ def _range(name: str, given: Mapping[str, Any], when: Mapping[str, tuple[Value, 
 
 
 def grid(space: Sequence[Knob]) -> list[Point]:
-    """Every point of a finite space, conditions respected. Raises ConfigError for a knob without finitely many values."""
+    """Every point of a finite space, conditions respected. Raises ConfigError for a knob that is not finite."""
     if endless := [knob.name for knob in space if not knob.grid()]:
         raise ConfigError(f"space.{endless[0]} must have choices or a step to be searched as a grid, it has neither")
     points: list[Point] = [{}]
@@ -217,10 +222,14 @@ def places(cfg: Mapping[str, Any], name: str) -> list[tuple[dict[str, Any], str]
     *path, key = name.split(".")
     for step in path:
         inside = (
-            node.values() if step == "*" else [node[step]] if step in node else [] for node in parents if isinstance(node, dict)
+            node.values() if step == "*" else [node[step]] if step in node else []
+            for node in parents
+            if isinstance(node, dict)
         )
         parents = list(itertools.chain.from_iterable(inside))
-    found = [(node, key) for node in parents if isinstance(node, dict) and key in node and not isinstance(node[key], dict)]
+    found = [
+        (node, key) for node in parents if isinstance(node, dict) and key in node and not isinstance(node[key], dict)
+    ]
     if not found:
         raise ConfigError(f"space.{name} must be a key of the configuration, there is none. Check the spelling")
     return found

@@ -16,7 +16,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal, get_args
 
 import optuna
 from optuna.storages.journal import JournalFileBackend
@@ -31,16 +31,13 @@ from sodamem.sweep_space import Knob, Point, grid, knobs
 
 SAMPLERS = ("tpe", "nsga2", "random", "grid")
 PRUNERS = ("none", "median")
-DIRECTIONS = ("maximize", "minimize")
+Direction = Literal["maximize", "minimize"]
+DIRECTIONS: tuple[str, ...] = get_args(Direction)
 PROCESS, REASON, REPEATS, IDENTITY = "process", "reason", "repeats", "identity"  # attributes of trials and studies
 EXHAUSTED = 100  # proposals in a row that were all tried before: the space has nothing new to offer
 _KEYS = {"kind", "measures", "trials", "sampler", "seed", "replay", "pruner", "overrides", "space"}
 
 Evaluate = Callable[[Point, Callable[[int, float], bool]], Mapping[str, float]]
-
-
-class Pruned(Exception):
-    """Raised by an evaluation that is told that its trial is not worth finishing."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -49,7 +46,7 @@ class Study:
     trials: in total, resumed ones included · replay: auto, true or false · overrides: the baseline."""
 
     name: str
-    measures: Mapping[str, str]
+    measures: Mapping[str, Direction]
     trials: int
     sampler: str
     seed: int
@@ -94,7 +91,7 @@ class Study:
 
     def identity(self, sha256: str, baseline: Mapping[str, Any]) -> dict[str, str]:
         """Everything that a trial's value depends on, flat: a study is resumed only where all of it is the same."""
-        found = {f"measures.{name}": direction for name, direction in self.measures.items()}
+        found: dict[str, str] = {f"measures.{name}": direction for name, direction in self.measures.items()}
         for knob in self.space:
             described = {k: v for k, v in vars(knob).items() if k not in ("name", "when") and v}
             described |= {"when": {k: list(v) for k, v in knob.when.items()}} if knob.when else {}
@@ -156,9 +153,13 @@ def storage(where: str | None, folder: Path) -> tuple[Any, _Journal | None]:
         try:
             return optuna.storages.RDBStorage(where), None
         except ImportError as error:
-            raise MissingExtra(f"storage {redacted(where)} needs a driver: {error}. pip install psycopg[binary]") from error
+            raise MissingExtra(
+                f"storage {redacted(where)} needs a driver: {error}. pip install psycopg[binary]"
+            ) from error
         except Exception as error:  # whatever a database driver raises
-            raise ServiceError(f"storage {redacted(where)} must be reachable, got: {str(error).splitlines()[0]}") from error
+            raise ServiceError(
+                f"storage {redacted(where)} must be reachable, got: {str(error).splitlines()[0]}"
+            ) from error
     path = Path(where).expanduser().absolute() if where else folder / "journal.log"
     path.parent.mkdir(parents=True, exist_ok=True)
     backend = _Journal(str(path))
@@ -196,7 +197,7 @@ class Search:
         for attempt in range(3):  # two workers may create the tables or the study at the same moment
             try:
                 held = optuna.create_study(
-                    storage=where, study_name=name, directions=list(study.measures.values()), load_if_exists=True
+                    storage=where, study_name=name, directions=[*study.measures.values()], load_if_exists=True
                 )
                 break
             except Exception:  # of the database's own kind
@@ -296,7 +297,7 @@ class Search:
             values = [float(found[measure]) for measure in self.study.measures]
             odd = [f"{measure} is {value}" for measure, value in found.items() if not math.isfinite(value)]
             reason = "; ".join(odd)
-        except Pruned:
+        except optuna.TrialPruned:
             return self._tell(trial, None, TrialState.PRUNED)
         except KeyboardInterrupt:
             trial.set_user_attr(REASON, "interrupted: its process died")
@@ -310,7 +311,9 @@ class Search:
             trial.set_user_attr(REASON, redacted(reason)[:500])
         return self._tell(trial, None if reason else values)
 
-    def _tell(self, trial: optuna.Trial, values: Sequence[float] | None, state: TrialState | None = None) -> FrozenTrial:
+    def _tell(
+        self, trial: optuna.Trial, values: Sequence[float] | None, state: TrialState | None = None
+    ) -> FrozenTrial:
         with self._clock("sampling"):
             state = state or (TrialState.FAIL if values is None else TrialState.COMPLETE)
             return self.held.tell(trial, None if values is None else list(values), state=state)
@@ -349,7 +352,10 @@ class Search:
 
 def key(point: Mapping[str, Any]) -> str:
     """One text for one point, whatever its storage did to the digits of a number."""
-    plain = {k: round(float(v), 12) if isinstance(v, int | float) and not isinstance(v, bool) else v for k, v in point.items()}
+    plain = {
+        k: round(float(v), 12) if isinstance(v, int | float) and not isinstance(v, bool) else v
+        for k, v in point.items()
+    }
     return text.digest(plain)
 
 

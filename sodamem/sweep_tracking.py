@@ -1,6 +1,6 @@
-"""What a study leaves in the tracking store: one run with a point for each trial, tables and figures, the best as children.
+"""What a study leaves in the tracking store: a run with a point a trial, tables and figures, and the best as children.
 
-A child run costs some 30 ms, a metric point in a batch a hundredth of one, so only the best trials get a run of their own.
+A run costs some 30 ms, a metric point in a batch a hundredth of that: only the best trials get a run of their own.
 """
 
 from __future__ import annotations

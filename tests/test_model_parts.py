@@ -8,10 +8,15 @@ import pytest
 from sodamem import build, config
 from sodamem.chat.metered import MeteredChat
 from sodamem.chat.scripted import ScriptedChat
+from sodamem.currency import llm as llm_currency
 from sodamem.errors import ModelError
 from sodamem.evaluate import evaluate
+from sodamem.extractor import llm_schema
+from sodamem.planner import tools
+from sodamem.planner.heuristic import HeuristicPlanner
 from sodamem.planner.llm import LlmPlanner
 from sodamem.reader.llm import LlmReader
+from sodamem.reader.llm import schema as reader_schema
 from sodamem.types import Question, Usage
 
 MODELS = ("extractor=llm", "currency=llm", "planner=llm", "reader=llm", "chat=scripted")
@@ -37,7 +42,8 @@ RULES = [
                     "quote": r"\g<quote>",
                     "subject": "speaker",
                     "predicate": "says",
-                    "roles": {"value": r"\g<quote>"},
+                    "value": r"\g<quote>",
+                    "roles": [],
                     "quantity": None,
                     "kind": "state",
                     "modality": "current_state",
@@ -85,6 +91,25 @@ def test_a_whole_run_is_made_by_a_scripted_model_and_paid_for_once(compose):
     assert [answer.text for answer in again] == [answer.text for answer in answers]
 
 
+def test_schemas_are_such_as_servers_enforce():
+    """Strict servers refuse fields that may be missing, unknown ones, and lengths of text."""
+
+    def nodes(node):
+        if isinstance(node, dict):
+            yield node
+        for part in node.values() if isinstance(node, dict) else node if isinstance(node, list | tuple) else ():
+            yield from nodes(part)
+
+    schemas = (llm_schema.schema(9), tools.schema(), llm_currency.SCHEMA, reader_schema(True), reader_schema(False))
+    objects = [node for schema in schemas for node in nodes(schema) if "properties" in node and "type" in node]
+    assert len(objects) >= 15
+    for node in objects:
+        assert node["required"] == list(node["properties"]) and node["additionalProperties"] is False
+    assert not [
+        node for schema in schemas for node in nodes(schema) if {"minLength", "maxLength", "oneOf", "allOf"} & set(node)
+    ]
+
+
 def test_the_default_double_needs_no_rules(compose):
     cfg = compose(*MODELS)
     corpus, judge = build.component(cfg, "dataset").open(), build.component(cfg, "judge")
@@ -130,9 +155,7 @@ def test_a_desk_looks_around_an_item_within_its_session(pipeline, talk, question
         assert made.around(memory, item, 0) == ()
 
 
-def test_the_user_of_a_memory_may_be_asked_about_without_a_model(pipeline, talk, question, option):
-    from sodamem.planner.heuristic import HeuristicPlanner
-
+def test_a_plan_without_a_model_costs_nothing_and_is_traced_alike(pipeline, talk, question, option):
     made = pipeline(planner=HeuristicPlanner(**option("planner/heuristic")))
     with made.open(talk(HISTORY)) as memory:
         answer, pool = made.answer(memory, question)

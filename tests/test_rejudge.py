@@ -9,7 +9,8 @@ from datetime import datetime
 import pytest
 
 from sodamem.dataset.hypotheses import Hypotheses, Hypothesis
-from sodamem.errors import ConfigError, StoreError
+from sodamem.errors import ConfigError, ServiceError, StoreError
+from sodamem.judge.identity import FAILED
 from sodamem.judge.panel import PanelJudge
 from sodamem.metric.agreement import Quality
 from sodamem.rejudge import rejudge
@@ -56,7 +57,13 @@ class Fickle(Oracle):
 
 
 def question(name, kind="a", **more):
-    given = {"history_id": name, "text": f"{name}?", "asked_at": datetime(2024, 1, 1), "category_name": kind, "gold": "x"}
+    given = {
+        "history_id": name,
+        "text": f"{name}?",
+        "asked_at": datetime(2024, 1, 1),
+        "category_name": kind,
+        "gold": "x",
+    }
     return Question(id=name, category=kind, **given | more)
 
 
@@ -146,9 +153,27 @@ def test_members_of_a_panel_are_heard_once_even_when_they_also_sit_alone(answers
 def test_workers_judge_each_answer_once_and_keep_the_order(answers, verdicts):
     lock, judge = threading.Lock(), Oracle(name="j", wrong=("q3", "q30"))
     steps = []
-    found = rejudge(answers(60), [judge], verdicts, workers=8, step=lambda name: lock.acquire() and (steps.append(name), lock.release()))
+    found = rejudge(
+        answers(60),
+        [judge],
+        verdicts,
+        workers=8,
+        step=lambda name: lock.acquire() and (steps.append(name), lock.release()),
+    )
     assert sorted(judge.asked) == sorted(f"q{i}" for i in range(60)) and len(steps) == 60
     assert [place for place, verdict in enumerate(found.opinions[0].counted) if verdict.label == "incorrect"] == [3, 30]
+
+
+def test_a_model_that_fails_again_and_again_stops_the_judging_and_keeps_what_there_is(answers, verdicts):
+    class Broken(Oracle):
+        def grade(self, question, answer):
+            self.asked.append(question.id)
+            return Verdict(label="unjudged", judge=self.name, reason=f"{FAILED}timeout")
+
+    broken = Broken(name="j")
+    with pytest.raises(ServiceError, match=r"judge j failed 20 times in a row \(timeout\)"):
+        rejudge(answers(60), [broken], verdicts)
+    assert len(broken.asked) == len(verdicts.all()) == 20
 
 
 @pytest.mark.parametrize(
@@ -207,7 +232,9 @@ def test_accuracy_is_corrected_by_what_admission_showed(answers, verdicts):
 
 def test_histories_with_several_questions_are_drawn_as_a_whole(answers, verdicts):
     given = answers(8)
-    rows = tuple(replace(row, question=replace(row.question, history_id=f"h{i % 2}")) for i, row in enumerate(given.answers))
+    rows = tuple(
+        replace(row, question=replace(row.question, history_id=f"h{i % 2}")) for i, row in enumerate(given.answers)
+    )
     found = figures(rejudge(replace(given, answers=rows), [Oracle(name="j", wrong=("q1", "q3", "q5"))], verdicts))
     assert found["judges"][0]["clustered"] == {"low": 0.25, "high": 1.0, "clusters": 2}
 
@@ -215,7 +242,9 @@ def test_histories_with_several_questions_are_drawn_as_a_whole(answers, verdicts
 def test_errata_have_a_line_of_their_own(answers, verdicts):
     given = answers()
     first = replace(given.answers[0], question=replace(given.answers[0].question, erratum="disputed"))
-    found = figures(rejudge(replace(given, answers=(first, *given.answers[1:])), [Oracle(name="j", wrong=("q0",))], verdicts))
+    found = figures(
+        rejudge(replace(given, answers=(first, *given.answers[1:])), [Oracle(name="j", wrong=("q0",))], verdicts)
+    )
     assert found["judges"][0]["without_errata"]["strict"] == 1 and found["judges"][0]["strict"] == 3 / 4
     assert "without errata" in describe(found)
 
@@ -242,5 +271,7 @@ def test_the_page_cannot_be_ended_by_what_an_answer_says(answers, verdicts):
     assert shown.count("</script>") == 2 and "\\u003c/script>" in shown and "/*DATA*/" not in shown
     start = shown.index('type="application/json" id="data">') + len('type="application/json" id="data">')
     data = json.loads(shown[start : shown.index("</script>")])
-    assert data["rows"][0]["answer"] == "answer 0 </script><b>" and data["rows"][0]["verdicts"][0]["raw"] == "said correct"
+    assert (
+        data["rows"][0]["answer"] == "answer 0 </script><b>" and data["rows"][0]["verdicts"][0]["raw"] == "said correct"
+    )
     assert "http" not in shown.replace("http-equiv", "")

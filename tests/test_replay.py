@@ -22,14 +22,25 @@ from sodamem.sweep_objective import TOKENS, by_question, mean
 
 NAMES = ("bm25", "bm25_session", "bm25_fact", "dense", "dense_context", "speaker", "time", "when", "statement", "graph")
 WIDE = [f"tunnel=[{','.join(NAMES)}]", "maintenance=dream", "dataset.questions_per_history=3", "dataset.histories=4"]
-WIDE += [f"tunnel.{n}.expansion={{neighbours:2,hops:1,degree:4,keep:4,soft_time:0.3}}" for n in ("bm25", "dense", "bm25_fact")]
+WIDE += [
+    f"tunnel.{n}.expansion={{neighbours:2,hops:1,degree:4,keep:4,soft_time:0.3}}"
+    for n in ("bm25", "dense", "bm25_fact")
+]
 NODES = {
     "density": {"strong_direct": 0.4, "strong_derived": 0.1, "weak_direct": 0.2, "weak_derived": 0.05},
     "noisy_or": {"strong_direct": 0.4, "strong_derived": 0.1, "weak_direct": 0.2, "weak_derived": 0.05},
     "rrf": {},
     "weighted_sum": {},
 }
-MEASURES = ["turn/recall_at_1", "turn/recall_at_10", "turn/recall_all_at_5", "turn/hit_at_3", "turn/ndcg_at_10", "turn/mrr", TOKENS]
+MEASURES = [
+    "turn/recall_at_1",
+    "turn/recall_at_10",
+    "turn/recall_all_at_5",
+    "turn/hit_at_3",
+    "turn/ndcg_at_10",
+    "turn/mrr",
+    TOKENS,
+]
 
 
 @st.composite
@@ -65,7 +76,9 @@ def world(tmp_path_factory, tiny):
         plain = config.plain(config.compose(*tiny, *WIDE))
         nodes = {name: config.plain(config.compose(*tiny, f"fusion={name}").fusion) for name in NODES}
         pipeline, corpus = build.pipeline(OmegaConf.create(plain)), build.build(plain["dataset"], "dataset").open()
-        memories = [(stack.enter_context(pipeline.open(corpus.history(h))), corpus.questions(h)) for h in corpus.history_ids]
+        memories = [
+            (stack.enter_context(pipeline.open(corpus.history(h))), corpus.questions(h)) for h in corpus.history_ids
+        ]
 
         def at(drawn):
             tunnels = {name: {**plain["tunnel"][name]} for name in drawn["tunnels"]}
@@ -75,7 +88,12 @@ def world(tmp_path_factory, tiny):
                 if name in drawn["keep"]:
                     node["expansion"] = {**node["expansion"], "keep": drawn["keep"][name]}
             fusion = {**nodes[drawn["fusion"]], **drawn["knobs"]}
-            return {**plain, "fusion": fusion, "tunnel": tunnels, "recall": {**plain["recall"], "top_k": drawn["top_k"]}}
+            return {
+                **plain,
+                "fusion": fusion,
+                "tunnel": tunnels,
+                "recall": {**plain["recall"], "top_k": drawn["top_k"]},
+            }
 
         widest = {
             "fusion": "density", "tunnels": NAMES, "heads": dict.fromkeys(("bm25", "dense", "graph")),
@@ -90,13 +108,20 @@ def live(cfg, memories):
     """(rows, confidence, measures, tokens) of every question, recalled anew."""
     pipeline = build.pipeline(OmegaConf.create(cfg))
     for memory, questions in memories:
-        fresh = dataclasses.replace(memory, searchers={name: t.open(memory.snapshot) for name, t in pipeline.tunnels.items()})
+        fresh = dataclasses.replace(
+            memory, searchers={name: t.open(memory.snapshot) for name, t in pipeline.tunnels.items()}
+        )
         pool = retrieval.Pool(turn=len(memory.snapshot.turns), session=len(memory.snapshot.sessions))
         for question in questions:
             ranking = pipeline.rank(fresh, pipeline.query(fresh, question))
             evidence = pipeline.evidence(fresh, ranking, pipeline.recall_options.top_k)
             tokens = sum(text.estimate_tokens(item.text) for item in evidence)
-            yield ranking.item, ranking.confidence, retrieval.score(question, evidence, pool, text.estimate_tokens).values, tokens
+            yield (
+                ranking.item,
+                ranking.confidence,
+                retrieval.score(question, evidence, pool, text.estimate_tokens).values,
+                tokens,
+            )
 
 
 @settings(deadline=None, max_examples=60, suppress_health_check=[HealthCheck.too_slow, HealthCheck.data_too_large])
@@ -112,7 +137,11 @@ def test_replay_ranks_and_scores_as_live_recall_does_to_the_bit(world, drawn):
         assert replayed.tolist() == rows.tolist() and conf.tolist() == confidence.tolist()
         assert found[TOKENS][number] == tokens
         for name in MEASURES[:-1]:
-            assert found[name][number] == pytest.approx(values[name], abs=1e-12) if name in values else math.isnan(found[name][number])
+            assert (
+                found[name][number] == pytest.approx(values[name], abs=1e-12)
+                if name in values
+                else math.isnan(found[name][number])
+            )
         if "turn/recall_at_10" in values:
             assert found["turn/recall_at_10"][number] == values["turn/recall_at_10"]
     assert len(recordings._open) <= 2  # one recording a unit served every setting
@@ -161,7 +190,12 @@ def test_a_change_of_fusion_h_or_top_k_is_no_other_recording(recorded):
     recordings = Recordings(runs, [Setting.of(plain)])
     first = recordings.replay(Setting.of(plain))
     bm25 = {**plain["tunnel"]["bm25"], "heads": 3}
-    other = {**plain, "fusion": {**plain["fusion"], "beta": 0.5}, "tunnel": {"bm25": bm25}, "recall": {**plain["recall"], "top_k": 2}}
+    other = {
+        **plain,
+        "fusion": {**plain["fusion"], "beta": 0.5},
+        "tunnel": {"bm25": bm25},
+        "recall": {**plain["recall"], "top_k": 2},
+    }
     assert recordings.replay(Setting.of(other)) is first
 
 
@@ -185,7 +219,10 @@ def test_a_recording_of_another_format_is_refused_in_one_line(recorded, tmp_path
 def test_what_was_not_recorded_is_refused(recorded):
     plain, _, replay = recorded
     fusion = build.build(plain["fusion"], "fusion")
-    for change, message in (({"unit": "item"}, "fusion.unit must be the recorded turn"), ({"theta": 0.5}, "fusion.theta must be >=")):
+    for change, message in (
+        ({"unit": "item"}, "fusion.unit must be the recorded turn"),
+        ({"theta": 0.5}, "fusion.theta must be >="),
+    ):
         with pytest.raises(ConfigError, match=message):
             replay.recall(dataclasses.replace(fusion, **change), [10])
     with pytest.raises(ConfigError, match="tunnel must be one that was recorded"):

@@ -26,11 +26,11 @@ from sodamem.types import ChatRequest, Edge, FactEvent, Message
 Ruling = Literal["both_hold", "replaces", "corrects", "refines", "same", "unknown"]
 VERDICTS = ("both_hold", "replaces", "corrects", "refines", "same")
 CONFLICT = "possible_conflict"
-# Reasons first: a small model that must give its verdict at once gets "sold it" against "owns it" wrong (graphiti#1666).
+# Reasons first: asked for a verdict at once, a small model takes "sold it" and "owns it" for both true (graphiti#1666).
 SCHEMA = {
     "type": "object",
     "properties": {
-        "reasoning": {"type": "string", "maxLength": 600},
+        "reasoning": {"type": "string"},
         "verdict": {"type": "string", "enum": list(VERDICTS)},
     },
     "required": ["reasoning", "verdict"],
@@ -40,7 +40,8 @@ SCHEMA = {
 
 @dataclass(frozen=True, kw_only=True)
 class LlmCurrency(Currency):
-    """rules: the slots that select pairs, and decide where none is asked about · max_tokens: of a reply · salt: of Fence
+    """rules: the slots that select pairs, and decide where no verdict is asked for · max_tokens: of a reply ·
+    salt: see fence.Fence.
 
     Asked about is each fact that the rules close in favour of another, and neighbours in time among those they flag.
     """

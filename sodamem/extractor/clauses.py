@@ -10,6 +10,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, replace
 
 from sodamem.extractor.lexicon import Lexicon
+from sodamem.extractor.morphology import Form
 from sodamem.extractor.verbs import SubjectKind, Verb, read_verb
 from sodamem.extractor.words import Words
 
@@ -22,9 +23,10 @@ _PRONOUNS: Mapping[str, SubjectKind] = {
 }
 _OWNERS = frozenset({"my", "our", "his", "her", "their", "your"})
 _ARTICLES = frozenset({"the", "a", "an"})
-_BREAKS = frozenset(',;:—–-()"“”')
-_STOPS = frozenset(".!?…")
+BREAKS = frozenset(',;:—–-()"“”')
+STOPS = frozenset(".!?…")
 _JOINING = frozenset({"and", "but", "then", "or"})
+_TASTES = frozenset({"like", "love", "enjoy", "hate", "prefer", "adore", "dislike"})
 _LONGEST_SUBJECT = 9  # words
 _LONGEST_OPENING = 6  # words before the first subject: a time, a greeting, a topic
 _LONGEST_JOINT = 8  # words between a conjunction and the subject it introduces
@@ -55,11 +57,11 @@ def parse(words: Words, lexicon: Lexicon, known: frozenset[str]) -> list[Clause]
             i += 1
             continue
         if found:
-            found[-1] = replace(found[-1], last=parser.trim(found[-1].verb.after, clause.first))
+            found[-1] = parser.cut(found[-1], clause.first)
         found.append(clause)
         i = edge = clause.verb.after
     if found:
-        found[-1] = replace(found[-1], last=parser.trim(found[-1].verb.after, len(words)))
+        found[-1] = parser.cut(found[-1], len(words))
     return found
 
 
@@ -74,6 +76,9 @@ class _Parser:
         word = self.low[i]
         kind = _PRONOUNS.get(word)
         boundary = self._is_boundary(i, edge, before)
+        special = self._proposal(i) or self._seen_doing(i, before) or (boundary and self._participial(i)) or None
+        if special is not None:
+            return special
         if kind in ("speaker", "pronoun") or (kind and boundary):
             return self._with_subject(i, i + 1, kind, edge, before)
         named = self.words.capital(i) and (self._is_known(i) or self._may_be_name(i))
@@ -90,15 +95,16 @@ class _Parser:
             return self._with_subject(i, end, "owned", edge, before) if end else None
         return self._with_subject(i, end, "name", edge, before)
 
-    def trim(self, least: int, last: int) -> int:
-        """Leaves out the marks and joining words between this clause and the next."""
+    def cut(self, clause: Clause, last: int) -> Clause:
+        """The clause without what comes after it, and without the marks and joining words in between."""
+        least, last = clause.verb.after, min(clause.last, last)
         while last > least and (
-            self.low[last - 1] in _BREAKS or self.low[last - 1] in _STOPS or self.low[last - 1] in self.joins
+            self.low[last - 1] in BREAKS or self.low[last - 1] in STOPS or self.low[last - 1] in self.joins
         ):
             last -= 1
-        return last
+        return replace(clause, last=max(last, least))
 
-    # --- the three ways to open -----------------------------------------------------------------------------------
+    # --- the ways to open -----------------------------------------------------------------------------------
 
     def _with_subject(self, i: int, end: int, kind: SubjectKind, edge: int, before: Clause | None) -> Clause | None:
         inverted = i > edge and self.low[i - 1] in self.lex.auxiliaries
@@ -116,6 +122,11 @@ class _Parser:
     def _joined(self, i: int, edge: int, before: Clause) -> Clause | None:
         """Takes over the subject of the clause before it: "… and bought a bike"."""
         joint = i
+        if self.low[i - 1] == "to" and before.verb.lemma in ("leave", "quit") and before.verb.past:
+            verb = read_verb(self.words, i, "speaker", (), self.lex)  # "I left Acme to join Globex"
+            if verb is not None and verb.lemma in self.lex.cues:
+                verb = replace(verb, form="past")
+                return Clause(i, self.size, "", before.kind, before.subject, verb, inherited=True)
         while joint > edge and self.low[joint - 1] in self.lex.adverbs:
             joint -= 1
         if joint == edge or (self.low[joint - 1] not in _JOINING and self.low[joint - 1] != ","):
@@ -125,7 +136,9 @@ class _Parser:
         finite = "past" in forms or ("s" in forms and form == "s") or word in ("am", "was", "have")
         hanging = not finite and self.low[joint - 1] != "," and "base" in forms
         hanging = hanging and (form == "base" or before.verb.effects != ())
-        if word in self.lex.weak or not (finite or hanging):
+        adverb = joint < i
+        going_on = self._goes_on(i, before) and (form == "base" or (form == "past" and adverb))
+        if not (hanging or going_on or finite) or (word in self.lex.weak and not going_on):
             return None
         verb = read_verb(self.words, i, before.kind, (), self.lex)
         if verb is None:
@@ -135,6 +148,15 @@ class _Parser:
         first, introducer = self._left_edge(i, edge)
         return Clause(first, self.size, introducer, before.kind, before.subject, verb, inherited=True)
 
+    def _goes_on(self, i: int, before: Clause) -> bool:
+        """True for the present of one who did or does something else before: "I live in York and use vim"."""
+        form: Form = "base" if before.kind in ("speaker", "elided") else "s"
+        if form not in self.lex.verbs.get(self.low[i], {}) or before.verb.lemma in _TASTES or before.verb.effects:
+            return False
+        following = self._word(i + 1)
+        joins = following in self.joins or following == "of" or not following.isalnum()
+        return following != "" and not joins and self.low[i - 1] not in self.lex.determiners
+
     def _elided(self, i: int) -> Clause | None:
         """A sentence whose speaker leaves "I" out: "Just moved to Leeds!", "Thinking of moving"."""
         word, following = self.low[i], self.low[i + 1] if i + 1 < self.size else ""
@@ -142,15 +164,55 @@ class _Parser:
         chain = self.lex.chains.get(forms.get("ing", ""))
         opens = "past" in forms or (chain is not None and following in chain.links)  # but not "Moving is hard"
         adjective = word in self.lex.participial and following not in self.lex.determiners
+        adjective = adjective or following in ("is", "was", "are", "were")
         asks = word in self.lex.auxiliaries and (following in _PRONOUNS or following in _OWNERS or self._capital(i + 1))
         if not opens or adjective or asks or word in self.lex.weak:
             return None
-        if not all(w in self.lex.adverbs or w in _BREAKS or w in self.known or w in _JOINING for w in self.low[:i]):
+        if not all(w in self.lex.adverbs or w in BREAKS or w in self.known or w in _JOINING for w in self.low[:i]):
             return None
         verb = read_verb(self.words, i, "speaker", ("am",) if "ing" in forms else (), self.lex)
         if verb is None or verb.lemma == "be":  # "Gonna be a great night": not the speaker
             return None
         return Clause(0, self.size, "", "elided", (i, i), verb)
+
+    def _proposal(self, i: int) -> Clause | None:
+        """ "Let's celebrate": nobody's fact, but it ends the clause before."""
+        if self.low[i : i + 2] not in (["let", "'s"], ["let", "us"]):
+            return None
+        verb = read_verb(self.words, i + 2, "addressee", (), self.lex)
+        return Clause(i, self.size, "", "addressee", (i, i + 1), verb) if verb else None
+
+    def _seen_doing(self, i: int, before: Clause | None) -> Clause | None:
+        """ "You'll find me lifting at Ironworks"."""
+        sees = before is not None and before.verb.lemma in ("find", "see", "catch", "hear") and before.verb.after == i
+        if not sees or self.low[i] not in ("me", "us") or "ing" not in self.lex.verbs.get(self._word(i + 1), {}):
+            return None
+        verb = read_verb(self.words, i + 1, "speaker", ("am",), self.lex)
+        return Clause(i, self.size, "", "speaker", (i, i + 1), verb) if verb else None
+
+    def _participial(self, i: int) -> Clause | None:
+        """ "Being a nurse, I …", "as someone who is single, I …", "playing the harp keeps me sane"."""
+        low, mine = self.low, {"i", "we", "me", "us"}
+        opens = low[i : i + 3] if low[i] == "as" else low[i : i + 1]
+        if opens[:1] == ["as"] and self._word(i + 1) in ("someone", "somebody") and self._word(i + 2) == "who":
+            verb = read_verb(self.words, i + 3, "name", (), self.lex)
+            speaks = verb is not None and not mine.isdisjoint(low[verb.after : i + 16])
+            return Clause(i, self.size, "", "elided", (i, i), verb) if verb and speaks else None
+        if low[i] == "being" or (low[i] == "as" and self._word(i + 1) in ("a", "an")):
+            end = next((k for k in range(i + 1, min(self.size, i + 8)) if low[k] == "," or low[k] in mine), 0)
+            told = end and (low[end] in ("i", "we") or self._word(end + 1) in ("i", "we") or low[i] == "being")
+            stop = next((k for k in range(i + 2, end) if self._word(k + 1) in mine and low[k].endswith("s")), end)
+            verb = Verb(i, i + 1, "be", "base")
+            return Clause(i, stop, "", "elided", (i, i), verb) if told and stop > i + 1 else None
+        if "ing" not in self.lex.verbs.get(low[i], {}):
+            return None
+        ends = range(i + 2, min(self.size, i + 9) - 1)
+        end = next((k for k in ends if low[k].endswith("s") and low[k + 1] in ("me", "us")), 0)
+        verb = read_verb(self.words, i, "speaker", ("am",), self.lex) if end else None
+        return Clause(i, end, "", "elided", (i, i), verb) if verb and verb.after <= end else None
+
+    def _word(self, i: int) -> str:
+        return self.low[i] if i < self.size else ""
 
     # --- edges ----------------------------------------------------------------------------------------------------
 
@@ -158,7 +220,7 @@ class _Parser:
         """True where a new clause may begin: after a break, a joining word, or before anything else was said."""
         while i > edge:
             word = self.low[i - 1]
-            if word in _BREAKS or word in self.joins:
+            if word in BREAKS or word in self.joins:
                 return True
             if word not in self.lex.adverbs and word not in self.lex.wh and word not in self.lex.auxiliaries:
                 opening = before is None and i - edge <= _LONGEST_OPENING
@@ -172,9 +234,9 @@ class _Parser:
             openers = (word for word in self.low[:i] if word in self.lex.subordinators or word in self.lex.introducers)
             return 0, next(openers, "")
         for k in range(i - 1, max(edge, i - _LONGEST_JOINT) - 1, -1):
-            if self.low[k] in _BREAKS:
+            if self.low[k] in BREAKS:
                 return k + 1, ""
-            if self.low[k] in self.joins:
+            if self.low[k] in self.joins or self.low[k] in self.lex.introducers:
                 return k + 1, self.low[k]
         return i, ""
 
@@ -186,7 +248,7 @@ class _Parser:
     def _may_be_name(self, i: int) -> bool:
         """True for an unlisted capitalised word inside a sentence that does something: "and Zorba left"."""
         word, before = self.low[i], self.low[i - 1] if i else "."
-        inside = before not in _STOPS and before not in self.lex.adverbs and before != "or"
+        inside = before not in STOPS and before not in self.lex.adverbs and before != "or"
         common = word in self.lex.closed or word in self.lex.places or word in self.lex.organisations
         end = self._name_end(i)
         acts = end < self.size and self.low[end] not in self.lex.auxiliaries
@@ -209,7 +271,7 @@ class _Parser:
             if word == "'s":
                 if self._is_copula(k):
                     return k
-            elif word in _BREAKS or word in _STOPS or word in ("and", "or", "but", "that", "which", "who", "i", "we"):
+            elif word in BREAKS or word in STOPS or word in ("and", "or", "but", "that", "which", "who", "i", "we"):
                 return 0
             elif k > i and self._is_finite(k):
                 while k > i + 1 and (self.low[k - 1] in self.lex.adverbs or self.low[k - 1] in self.lex.negations):

@@ -3,18 +3,20 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 
-from sodamem.extractor.clauses import Clause
+from sodamem.extractor.clauses import BREAKS, STOPS, Clause
 from sodamem.extractor.entities import entity_id, kind_of
 from sodamem.extractor.lexicon import Cue, Lexicon
 from sodamem.extractor.phrases import Noun, Segment, head, naming, nouns, quantity, segments
+from sodamem.extractor.scopes import scope_role
 from sodamem.extractor.words import Words
 from sodamem.types import Quantity, Role
 
 # The entity type of a role other than the value; a thing where it is not listed.
 _TYPES = {"place": "place", "employer": "organisation", "with": "person"}
+_WHERE = frozenset({"in", "at", "for", "to"})
 
 
 @dataclass(frozen=True, slots=True)
@@ -28,6 +30,7 @@ class Match:
     change: bool = False
     ends: bool = False
     neutral: bool = False  # the negation belongs to the cue: "can't stand"
+    real: bool = False  # so does the modal: "could eat … every day"
 
 
 class Complement:
@@ -42,9 +45,12 @@ class Complement:
         lexicon: Lexicon,
         known: frozenset[str],
         skip: int = 0,
+        antecedent: Noun | None = None,
+        receives: bool = False,
     ) -> None:
         self.words, self.clause, self.masked, self.lexicon, self.known = words, clause, masked, lexicon, known
         self.first = clause.verb.after + skip
+        self.antecedent, self.receives = antecedent, receives
 
     @property
     def particle(self) -> str:
@@ -54,7 +60,17 @@ class Complement:
 
     def after_particle(self) -> Complement:
         """The same complement read as "work out | at the gym"."""
-        return Complement(self.words, self.clause, self.masked, lexicon=self.lexicon, known=self.known, skip=1)
+        return self._skipping(1, self.receives)
+
+    def received(self) -> Complement:
+        """The same complement read by who receives it: "my uncle gave me | a camper van"."""
+        return self._skipping(1, True)
+
+    def _skipping(self, count: int, receives: bool) -> Complement:
+        skip = self.first - self.clause.verb.after + count
+        return Complement(
+            self.words, self.clause, self.masked, lexicon=self.lexicon, known=self.known, skip=skip, receives=receives
+        )
 
     @cached_property
     def segments(self) -> list[Segment]:
@@ -91,7 +107,13 @@ class Complement:
         return any(self.lexicon.phrases[name].search(self.words.text, *span) for name in lists)
 
     def at(self, where: tuple[str, ...]) -> Iterator[Noun]:
-        """The noun phrases at the first of these places that has any: object, complement, or a preposition."""
+        """The noun phrases at the first of these places that has any: object, complement, or a preposition.
+
+        What stands before "where" is at every place: "in York, where we live".
+        """
+        if self.antecedent is not None and not _WHERE.isdisjoint(where):
+            yield self.antecedent
+            return
         for place in where:
             preposition = "" if place in ("object", "complement") else place
             for segment in self.segments if place != "of" else self._after_of():
@@ -117,7 +139,21 @@ def filler(words: Words, noun: Noun, name: str, type_: str, *, lexicon: Lexicon,
     """The role that a noun phrase fills, without "named Rex"; a known name gives the entity its own type."""
     said = words.span(noun.first, naming(words, noun))
     kind = kind_of(said, lexicon, known, type_) if is_name(words, noun, lexicon) else type_
+    if kind == "place":
+        said = words.span(noun.first, _wider_place(words, naming(words, noun), lexicon, known))
     return Role(name=name, entity=entity_id(kind, said), words=said)
+
+
+def _wider_place(words: Words, last: int, lexicon: Lexicon, known: frozenset[str]) -> int:
+    """Takes in ", UK" after "Leeds" and ", Leeds" after "Headingley"; not the next of a list, nor a person."""
+    end = last + 1
+    while end < min(len(words), last + 4) and words.capital(end):
+        end += 1
+    ends = end >= len(words) or words.low[end] in STOPS or words.low[end] in BREAKS
+    if words.low[last : last + 1] != [","] or end == last + 1 or not ends or not words.capital(last - 1):
+        return last
+    place = kind_of(words.span(last + 1, end), lexicon, known, "place") == "place"
+    return end if place and words.low[last + 1] not in lexicon.closed else last
 
 
 def matches(complement: Complement) -> list[Match]:
@@ -133,8 +169,8 @@ def matches(complement: Complement) -> list[Match]:
         for cue in lexicon.cues.get(key, ()):
             if cue.predicate in taken:
                 continue
-            fitting = list(_fit(cue, rest))
-            if fitting and cue.negated:  # "can't stand", "never enjoy" say the opposite of what the verb says
+            fitting = [_scoped(match, cue, rest) for match in _fit(cue, rest)]
+            if fitting and (cue.negated or cue.alone):  # "never enjoy" says the opposite of what the verb says
                 return fitting
             if fitting:
                 taken.add(cue.predicate)
@@ -144,13 +180,23 @@ def matches(complement: Complement) -> list[Match]:
     return found
 
 
+def _scoped(match: Match, cue: Cue, rest: Complement) -> Match:
+    declared = rest.lexicon.predicates[match.predicate]
+    if not declared.scope or any(role.name == declared.scope for role in match.roles):
+        return match
+    scope = scope_role(declared, cue.scope, match.value, rest.words, lexicon=rest.lexicon)
+    return replace(match, roles=(*match.roles, scope)) if scope else match
+
+
 def _fit(cue: Cue, rest: Complement) -> Iterator[Match]:
     verb, lexicon, words = rest.clause.verb, rest.lexicon, rest.words
     if cue.passive != verb.passive or (cue.negated and (not verb.negated or rest.says("ended"))):
         return
+    if cue.receiver != rest.receives or (cue.could and "could" not in verb.aux):
+        return
     if cue.says and not rest.says(*cue.says):
         return
-    if cue.tense and (cue.tense == "past") != verb.past:
+    if cue.tense and cue.tense != ("past" if verb.past else "perfect" if verb.perfect else "present"):
         return
     if (cue.words and not rest.leads(cue)) or (cue.near and not rest.follows(cue.value)):
         return
@@ -161,14 +207,14 @@ def _fit(cue: Cue, rest: Complement) -> Iterator[Match]:
         rest.role(name, noun, _TYPES.get(name, "thing"))
         for name, where in cue.roles
         for noun in list(rest.at(where))[:1]
-        if not words.raw(noun.first)[0].isdigit() and not lexicon.is_class("empty", head(words, noun))
+        if not words.raw(noun.first).isdigit() and not lexicon.is_class("empty", head(words, noun))
     )
     amount = quantity(words, rest.first, rest.clause.last, lexicon, times=True)
     if cue.value == ("none",):
         yield Match(cue.predicate, Role(name="value", entity="", words=""), roles, None, cue.change, cue.ends)
         return
     if cue.value == ("quantity",):
-        if amount and (not cue.unit or cue.unit == amount.unit):
+        if amount and (not cue.unit or amount.unit in cue.unit.split()):
             value = Role(name="value", entity="", words=amount.words)
             yield Match(cue.predicate, value, roles, amount, cue.change, cue.ends)
         return
@@ -189,15 +235,21 @@ def _fit(cue: Cue, rest: Complement) -> Iterator[Match]:
                 unit=_singular(head(words, noun)[-1]),
                 words=words.span(noun.first, noun.last),
             )
-        yield Match(cue.predicate, rest.role("value", noun, type_), own, counted, cue.change, cue.ends, cue.negated)
+        value = rest.role("value", noun, type_)
+        yield Match(cue.predicate, value, own, counted, cue.change, cue.ends, cue.negated, cue.could)
 
 
 def _accepts(cue: Cue, noun: Noun, rest: Complement) -> bool:
     words = head(rest.words, noun)
     if cue.excluded and any(rest.lexicon.is_class(name, words) for name in cue.excluded):
         return False
+    if cue.within and all(rest.lexicon.classes[name].isdisjoint(words) for name in cue.within):
+        return False
     if (cue.modified and len(words) < 2) or (len(words) == 2 and words[-1] in rest.lexicon.units):
         return False
+    if cue.kind:
+        said = rest.words.span(noun.first, noun.last)
+        return rest.is_name(noun) and kind_of(said, rest.lexicon, rest.known, "") == cue.kind
     if cue.name:
         return rest.is_name(noun)
     if cue.classes:
@@ -214,53 +266,6 @@ def _singular(word: str) -> str:
     if word.endswith("ies"):
         return word[:-3] + "y"
     return word[:-1] if word.endswith("s") and not word.endswith("ss") else word
-
-
-def noun_match(complement: Complement, noun: tuple[int, int]) -> Match | None:
-    """Reads "my <noun> is <value>": the noun names the slot, as "favourite food" or "best time for the 5K" do."""
-    lexicon, words = complement.lexicon, complement.words
-    named = slot(words.low[noun[0] : noun[1]], lexicon)
-    if named is None:
-        return None
-    predicate, scope_words = named
-    declared = lexicon.predicates[predicate]
-    amount = quantity(words, complement.first, complement.clause.last, lexicon, times=True)
-    if declared.quantity and amount is None:
-        return None
-    roles: tuple[Role, ...] = ()
-    if declared.scope:
-        roles = (Role(name=declared.scope, entity=entity_id("thing", scope_words), words=scope_words),)
-    if declared.quantity and amount:
-        return Match(predicate, Role(name="value", entity="", words=amount.words), roles, amount, _changes(complement))
-    value = next(complement.at(("object", "to", "at", "with", "in")), None)
-    if value is None or lexicon.is_class("empty", head(words, value)):
-        return None
-    role = complement.role("value", value, declared.type)
-    return Match(predicate, role, roles, amount, _changes(complement))
-
-
-def _changes(complement: Complement) -> bool:
-    return complement.clause.verb.lemma not in ("be", "cost", "take") or "now" in complement.clause.verb.adverbs
-
-
-def slot(noun: list[str], lexicon: Lexicon) -> tuple[str, str] | None:
-    """(predicate, scope words) of a noun phrase that names a slot."""
-    while noun and noun[0] in ("new", "current", "own", "all-time", "absolute", "all", "time"):
-        noun = noun[1:]
-    scope = ""
-    for preposition in ("for", "in", "over", "on"):
-        if preposition in noun[1:]:
-            at = noun.index(preposition)
-            noun, rest = noun[:at], [word for word in noun[at + 1 :] if word not in lexicon.determiners]
-            scope = " ".join(rest)
-            break
-    phrase = " ".join(noun)
-    if phrase in lexicon.nouns:
-        return lexicon.nouns[phrase], scope
-    for before, after, predicate in lexicon.scoped_nouns:
-        if phrase.startswith(before) and phrase.endswith(after) and len(phrase) > len(before) + len(after):
-            return predicate, scope or phrase[len(before) : len(phrase) - len(after)]
-    return None
 
 
 def preference_match(complement: Complement) -> list[Match]:

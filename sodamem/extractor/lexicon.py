@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping
-from dataclasses import dataclass, fields
+from dataclasses import dataclass, field, fields
 from functools import lru_cache
 from pathlib import Path
 from typing import Any, Literal, cast
@@ -40,11 +40,31 @@ class Cue:
     modified: bool = False
     near: bool = False
     passive: bool = False
+    receiver: bool = False
+    could: bool = False
+    alone: bool = False
+    kind: str = ""
+    within: tuple[str, ...] = ()
+    scope: str = ""
     negated: bool = False
     says: tuple[str, ...] = ()
     change: bool = False
     ends: bool = False
     roles: tuple[tuple[str, tuple[str, ...]], ...] = ()
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Frame:
+    """An idiom that says a predicate (tables/frames.yaml). `pattern` runs over the sentence's words with single spaces.
+
+    Its groups: value, or amount · scope: the word that tells which slot. fits: classes one of which the value is in.
+    """
+
+    predicate: str
+    pattern: re.Pattern[str]
+    fits: tuple[str, ...] = ()
+    change: bool = False
+    supposed: bool = False  # its own "if" is part of the idiom
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -58,6 +78,12 @@ class Predicate:
     modality: Modality | None = None  # whatever the words: a wish is an intent
     past: Literal["event", "former", "lasting"] = "event"  # what a plain past tense makes of a state
     quantity: bool = False
+    units: tuple[str, ...] = ()
+    fits: tuple[str, ...] = ()  # classes of values that a carrier of the slot tells
+    by_value: tuple[str, ...] = ()  # classes of values that name the scope
+    nearby: bool = False  # the scope may be an event named elsewhere in the sentence
+    marks: Mapping[str, tuple[str, ...]] = field(default_factory=dict)  # scope -> words that tell it
+    same: Mapping[str, str] = field(default_factory=dict)  # word of a scope -> the normal one
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -89,11 +115,13 @@ class Lexicon:
     modals: frozenset[str]
     doubts: frozenset[str]
     habitual: frozenset[str]
+    slips: frozenset[str]
     wh: frozenset[str]
     conjunctions: frozenset[str]
     subordinators: frozenset[str]
     relations: frozenset[str]
     relation_adjectives: frozenset[str]
+    slot_adjectives: frozenset[str]
     female: frozenset[str]
     male: frozenset[str]
     organisation_words: frozenset[str]
@@ -112,6 +140,8 @@ class Lexicon:
     chains: Mapping[str, Chain]
     cues: Mapping[str, tuple[Cue, ...]]
     nouns: Mapping[str, str]  # "hometown" -> predicate
+    carriers: Mapping[str, str]  # "phone" -> predicate, told only with a value that fits
+    asking_slots: Mapping[str, tuple[tuple[tuple[str, ...], str], ...]]  # "where" -> ("live",), predicate
     scoped_nouns: tuple[tuple[str, str, str], ...]  # (before, after, predicate): "favourite *"
     predicates: Mapping[str, Predicate]
     units: Mapping[str, tuple[str, float]]
@@ -120,6 +150,8 @@ class Lexicon:
     currencies: Mapping[str, str]
     fence: re.Pattern[str]
     phrases: Mapping[str, re.Pattern[str]]  # cue phrases, whole words
+    contrasts: tuple[tuple[str, ...], ...]  # words before a value that is denied
+    frames: Mapping[str, tuple[Frame, ...]]  # by a word that they hold
 
     def is_class(self, name: str, words: list[str]) -> bool:
         """True when the last word, or the last two words, belong to a class; a plural counts as its singular."""
@@ -142,7 +174,8 @@ def load() -> Lexicon:
     """The lexicon of the tables that ship with the package."""
     verbs, nouns, modality = _read("verbs"), _read("nouns"), _read("modality")
     names, units, sentences = _read("names"), _read("units"), _read("sentences")
-    predicates, cues, plain, scoped = _predicates(_read("predicates"))
+    table = _read("predicates")
+    predicates, cues, plain, scoped = _predicates(table)
     lists = {**verbs, **nouns, **names, **sentences, **modality, **modality["hypothetical"]}
     return Lexicon(
         **{name: frozenset(lists[name]) for name in _LISTS},
@@ -156,6 +189,8 @@ def load() -> Lexicon:
         },
         cues=cues,
         nouns=plain,
+        carriers={noun: name for name, row in table.items() for noun in row.get("carriers", ())},
+        asking_slots=_asking(table),
         scoped_nouns=scoped,
         predicates=predicates,
         units={unit: (name, float(factor)) for unit, (name, factor) in units["units"].items()},
@@ -164,6 +199,8 @@ def load() -> Lexicon:
         currencies=units["currencies"],
         fence=re.compile("|".join(sentences["fences"]), re.IGNORECASE | re.MULTILINE),
         phrases={name: _phrases(modality[name]) for name in modality["phrase_lists"]},
+        contrasts=tuple(tuple(phrase.split()) for phrase in modality["contrasts"]),
+        frames=_frames(_read("frames"), nouns["classes"], lists["prepositions"] + lists["subordinators"]),
     )
 
 
@@ -184,7 +221,7 @@ def _predicates(
     predicates, plain, scoped = {}, {}, []
     cues: dict[str, list[Cue]] = {}
     for name, row in table.items():
-        predicates[name] = Predicate(name=name, **{key: row[key] for key in row.keys() - {"cues", "nouns"}})
+        predicates[name] = _predicate(name, row)
         for cue in row.get("cues", ()):
             for verb in cue["verb"].split():
                 cues.setdefault(verb, []).append(_cue(name, cue))
@@ -197,6 +234,47 @@ def _predicates(
     return predicates, {verb: tuple(found) for verb, found in cues.items()}, plain, tuple(scoped)
 
 
+def _predicate(name: str, row: dict[str, Any]) -> Predicate:
+    tuples = ("units", "fits", "by_value")
+    plain = {key: row[key] for key in row.keys() - {"cues", "nouns", "carriers", "asked", "marks", *tuples}}
+    marks = {scope: tuple(words) for scope, words in row.get("marks", {}).items()}
+    return Predicate(name=name, marks=marks, **{key: tuple(row.get(key, ())) for key in tuples}, **plain)
+
+
+def _asking(table: dict[str, Any]) -> dict[str, tuple[tuple[tuple[str, ...], str], ...]]:
+    found: dict[str, list[tuple[tuple[str, ...], str]]] = {}
+    for name, row in table.items():
+        for phrase in row.get("asked", ()):
+            opener, *rest = phrase.split()
+            found.setdefault(opener, []).append((tuple(rest), name))
+    return {opener: tuple(sorted(rows, key=lambda row: -len(row[0]))) for opener, rows in found.items()}
+
+
+def _frames(table: dict[str, Any], classes: dict[str, list[str]], closed: list[str]) -> dict[str, tuple[Frame, ...]]:
+    found: dict[str, list[Frame]] = {}
+    ends = "|".join(re.escape(word) for word in sorted({*closed, "every", "and", "but", "or"} - {"of"}))
+    word = r"[^ .,;:!?]+"
+    for name, rows in table.items():
+        for row in rows:
+            said = row["say"]
+            for class_ in set(re.findall(r"<(\w+)>", said)) - {"value", "amount"}:
+                said = said.replace(f"<{class_}>", f"(?:{'|'.join(map(re.escape, classes[class_]))})")
+            if said.endswith("<value>"):
+                said += rf"(?= (?:[.,;:!?()…—]|(?:{ends}) )| ?$)"
+            said = said.replace("<value>", f"(?P<value>{word}(?: {word}){{0,6}}?)").replace("<amount>", r"(?P<amount>\S+)")
+            fits = tuple(row.get("fits", "").split())
+            frame = Frame(
+                predicate=name,
+                pattern=re.compile(f"(?<= ){said}(?= |$)"),
+                fits=fits,
+                change=row.get("change", False),
+                supposed="if" in row["key"].split(),
+            )
+            for key in row["key"].split():
+                found.setdefault(key, []).append(frame)
+    return {key: tuple(frames) for key, frames in found.items()}
+
+
 def _cue(predicate: str, row: dict[str, Any]) -> Cue:
     lists = {
         "value": "value",
@@ -205,6 +283,7 @@ def _cue(predicate: str, row: dict[str, Any]) -> Cue:
         "object": "objects",
         "words": "words",
         "says": "says",
+        "within": "within",
     }
     fields: dict[str, Any] = {lists[key]: tuple(row[key].split()) for key in lists.keys() & row.keys()}
     fields["roles"] = tuple((role, tuple(where.split())) for role, where in row.get("roles", {}).items())

@@ -5,7 +5,7 @@ One grammar for every slot that has a name, so that a predicate only declares it
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 from sodamem.extractor.clauses import BREAKS, STOPS, Clause
@@ -14,7 +14,6 @@ from sodamem.extractor.lexicon import Lexicon, Predicate
 from sodamem.extractor.mentions import Mention
 from sodamem.extractor.phrases import Noun, head, quantity, trim
 from sodamem.extractor.scopes import scope_role
-from sodamem.extractor.subject import Person
 from sodamem.extractor.verbs import Verb, read_verb
 from sodamem.extractor.words import Words
 from sodamem.types import Quantity, Role
@@ -30,7 +29,7 @@ _SAYS = {
 }  # fmt: skip
 _STILL = frozenset({"be", "cost", "take", "stand", "run", "sit", "say", "read", "show", "include", "remain", "stay",
                     "do", "have", "give"})  # fmt: skip
-_LINKING = frozenset({"be", "become", "remain", "stay", "make"})
+_LINKING = frozenset({"be", "become", "remain", "stay"})
 _TAKING_PLACE = frozenset({"take", "replace", "overtake", "beat", "serve", "count", "succeed"})  # "… as my favourite"
 _CHANGING = frozenset({
     "change", "switch", "upgrade", "improve", "bring", "set", "move", "lower", "cut", "raise", "renew", "beat", "reduce",
@@ -44,10 +43,8 @@ _OPENERS = frozenset({"that", "which", "who"})
 class Link:
     """What a slot was found to hold, the clause to read its meaning from, and the verb that is thereby spoken for."""
 
-    person: Person
     complement: Complement
     match: Match
-    mention: Mention
     inherited: bool = False  # the value stands in the clause before, whose time it shares
 
 
@@ -63,15 +60,16 @@ class Linker:
         skipped: range,
         lexicon: Lexicon,
         known: frozenset[str],
-        speaker: Person,
     ) -> None:
         self.words, self.low, self.clauses, self.masked = words, words.low, clauses, masked
-        self.skipped, self.lex, self.known, self.speaker = skipped, lexicon, known, speaker
+        self.skipped, self.lex, self.known = skipped, lexicon, known
 
     def link(self, mention: Mention) -> Link | None:
         """The value of a slot, by the first way of saying it that fits."""
         if mention.asks:
             return None
+        if mention.old:
+            return self._changes(mention)
         ways = (self._says, self._is_said, self._changes, self._noted, self._apposed, self._followed)
         return next((found for way in ways if (found := way(mention)) is not None), None)
 
@@ -90,6 +88,8 @@ class Linker:
     def _says(self, mention: Mention) -> Link | None:
         """ "My favourite food is sushi", "my phone is on the 5 GB plan", "on my badge it says nurse"."""
         i = mention.last + (mention.carrier and self.low[mention.last : mention.last + 1] == ["it"])
+        while i in self.masked:
+            i += 1
         if mention.first and self.low[mention.first - 1] in self.lex.auxiliaries:
             return None  # a question
         verb = read_verb(self.words, i, "owned", (), self.lex)
@@ -125,7 +125,7 @@ class Linker:
         if self.low[first:begin] and self.low[begin - 1] in _ANAPHORS:
             if self.low[first:begin - 1] and self.low[begin - 2] not in self.lex.adverbs:
                 return None
-            value = self._np_before(first - 1 if self.low[first - 1 : first] else first)
+            value = self.before(first)
             return self._valued(mention, clause, value, first, changes=changes, inherited=True)
         value = (self._first_noun(first, begin), begin)
         return self._valued(mention, clause, value, begin, changes=changes)
@@ -152,8 +152,8 @@ class Linker:
             return None
         if self.low[at] == "for" and not self.lex.predicates[mention.predicate].quantity:
             return None
-        clause = self._stated(self._left_break(at), mention.last)
-        return self._valued(mention, clause, self._np_before(at), at)
+        clause = self.stated(self._left_break(at), mention.last)
+        return self._valued(mention, clause, self.before(at), at)
 
     def _apposed(self, mention: Mention) -> Link | None:
         """ "The showers at Ironworks, my gym, are cold", "… is teal, my favourite colour"."""
@@ -162,8 +162,8 @@ class Linker:
         after = self.low[mention.last : mention.last + 1]
         if at < 1 or self.low[at] not in (",", "—", "–", "-", "(") or not (ends or after[0] in self.lex.trailing):
             return None
-        clause = self._stated(self._left_break(at), mention.last)
-        begin, end = self._np_before(at)
+        clause = self.stated(self._left_break(at), mention.last)
+        begin, end = self.before(at)
         if begin and self.low[begin - 1] in ("my", "our", "his", "her"):
             return None  # a list: "my keys, my job"
         return self._valued(mention, clause, (begin, end), at, inherited=True)
@@ -177,7 +177,7 @@ class Linker:
         if any(k not in self.masked and self.low[k] not in self.lex.adverbs for k in between):
             return None
         end = next((k for k in range(at + 1, len(self.low)) if self.low[k] in BREAKS | STOPS), len(self.low))
-        clause = self._stated(self._left_break(mention.first), end)
+        clause = self.stated(self._left_break(mention.first), end)
         complement = self._complement(clause)
         if self.lex.predicates[mention.predicate].quantity:
             return self._measured(mention, complement, at + 1, end, changes=True)
@@ -202,7 +202,7 @@ class Linker:
             first = self._left_break(max(before - 2, 0)) if inherited else value[0]
             return self._measured(mention, complement, first, before, changes=changes, inherited=inherited)
         noun = trim(self.words, *value, self.lex) if value[0] < value[1] else None
-        if noun is None or any(self.low[k] in BREAKS or self.low[k] in self.lex.wh for k in range(noun.first, noun.last)):
+        if noun is None or any(self.low[k] in BREAKS or self.low[k] in self.lex.closed for k in range(noun.first, noun.last)):
             return None
         return self._link(mention, complement, noun, changes=changes, inherited=inherited)
 
@@ -250,8 +250,7 @@ class Linker:
         scope = scope_role(declared, mention.scope, value, self.words, lexicon=self.lex)
         now = "now" in self.low[clause.first : clause.last + 1]
         match = Match(declared.name, value, (scope,) if scope else (), amount, changes or now or mention.fresh)
-        person = mention.person or self.speaker
-        return Link(person, complement, match, mention, inherited)
+        return Link(complement, match, inherited)
 
     def _fits(self, declared: Predicate, noun: Noun, complement: Complement) -> bool:
         """Whether a value tells a slot that is only named by what carries it ("phone", "badge", "home")."""
@@ -318,14 +317,21 @@ class Linker:
         """Where the noun phrase that ends at `last` begins, after times, adverbs and "I notice"."""
         begin = first
         for k in range(first, last):
-            if k in self.masked or self.low[k] in self.lex.prepositions - {"of"}:
+            lemma = next(iter(self.lex.verbs.get(self.low[k], {}).values()), "")
+            thinks = lemma in self.lex.opinion or lemma in self.lex.report
+            if k in self.masked or thinks or (self.low[k] in self.lex.prepositions and self.low[k] != "of"):
                 begin = k + 1
         return begin
 
-    def _np_before(self, at: int) -> tuple[int, int]:
+    def before(self, at: int) -> tuple[int, int]:
         """The noun phrase that ends right before word `at`, what a correction denies aside."""
         end = at
-        while end > 0 and (self.low[end - 1] in BREAKS or (end - 1) in self.skipped or (end - 1) in self.masked):
+        while end > 0 and (
+            self.low[end - 1] in BREAKS
+            or self.low[end - 1] in self.lex.conjunctions
+            or (end - 1) in self.skipped
+            or (end - 1) in self.masked
+        ):
             end -= 1
         begin = end
         while begin > 0 and self._is_inside(self.low[begin - 1], begin - 1):
@@ -353,7 +359,7 @@ class Linker:
         start = next((k for k in range(first, verb.at) if self.low[k] not in self.lex.adverbs), first)
         return Clause(first, max(last, verb.after), introducer, "thing", (start, start), verb)
 
-    def _stated(self, first: int, last: int) -> Clause:
+    def stated(self, first: int, last: int) -> Clause:
         """The clause of an apposition: what it says is so whatever is said of it."""
         verb = Verb(at=first, after=last, lemma="be", form="base")
         return Clause(first, last, "", "thing", (first, first), verb)
@@ -361,10 +367,3 @@ class Linker:
     def _complement(self, clause: Clause) -> Complement:
         return Complement(self.words, clause, self.masked, lexicon=self.lex, known=self.known)
 
-
-def link_all(linker: Linker, mentions: Sequence[Mention]) -> Iterator[Link]:
-    """The links of all mentions, in order."""
-    for mention in mentions:
-        found = linker.link(mention)
-        if found is not None:
-            yield found

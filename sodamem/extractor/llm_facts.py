@@ -169,7 +169,7 @@ class Keeper:
 
     def _demand(self, claimed: str, shown: str) -> None:
         """Words of a model's own are no evidence: each must be among those it was shown, up to inflection."""
-        if not set(terms(claimed)) <= set(terms(shown)):
+        if not words(claimed) or not set(terms(claimed)) <= set(terms(shown)):
             raise Rejected("invented")
 
     def _values(self, turn: Turn, cited: MessagePiece) -> list[TimeValue]:

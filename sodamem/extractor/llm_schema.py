@@ -1,6 +1,7 @@
 """The shape of what a model extracts, and what can be saved of a reply that was cut off.
 
-Reasons come before facts and truth values last, in the order in which a model should make up its mind.
+Reasons come before facts and truth values last, in the order in which a model should make up its mind. Only what every
+server can enforce is used: all fields are required, and no lengths of text are asked for.
 """
 
 from __future__ import annotations
@@ -14,12 +15,18 @@ from jsonschema import Draft202012Validator
 
 from sodamem.types import KINDS, MODALITIES, Kind, Modality, Quantity
 
-ROLES = ("value", "place", "employer", "object", "person", "category", "event", "activity", "from", "to", "with")
+ROLES = ("place", "employer", "object", "person", "category", "event", "activity", "from", "to", "with")
 FLAGS = ("state_change", "correction", "retraction", "temporary", "quoted", "hypothetical")
-_WORDS = {"type": "string", "minLength": 1, "maxLength": 200}
+_WORDS = {"type": "string"}
+_ROLE = {
+    "type": "object",
+    "properties": {"name": {"type": "string", "enum": list(ROLES)}, "words": _WORDS},
+    "required": ["name", "words"],
+    "additionalProperties": False,
+}
 _QUANTITY = {
     "type": ["object", "null"],
-    "properties": {"value": {"type": "number"}, "unit": {"type": "string", "maxLength": 40}, "words": _WORDS},
+    "properties": {"value": {"type": "number"}, "unit": _WORDS, "words": _WORDS},
     "required": ["value", "unit", "words"],
     "additionalProperties": False,
 }
@@ -27,15 +34,11 @@ _FACT: dict[str, Any] = {
     "type": "object",
     "properties": {
         "turn": {"type": "string", "pattern": "^[tc][0-9]{1,4}$"},
-        "quote": {"type": "string", "minLength": 1, "maxLength": 1000},
-        "subject": {"type": "string", "minLength": 1, "maxLength": 80},
+        "quote": _WORDS,
+        "subject": _WORDS,
         "predicate": {"type": "string", "pattern": "^[a-z][a-z0-9_]{1,39}$"},
-        "roles": {
-            "type": "object",
-            "properties": dict.fromkeys(ROLES, _WORDS),
-            "required": ["value"],
-            "additionalProperties": False,
-        },
+        "value": _WORDS,
+        "roles": {"type": "array", "items": _ROLE, "maxItems": len(ROLES)},
         "quantity": _QUANTITY,
         "kind": {"type": "string", "enum": list(KINDS)},
         "modality": {"type": "string", "enum": list(MODALITIES)},
@@ -55,7 +58,7 @@ class Candidate:
     quote: str
     subject: str
     predicate: str
-    roles: Mapping[str, str]
+    roles: Mapping[str, str]  # name -> words; `value` is the first
     quantity: Quantity | None
     kind: Kind
     modality: Modality
@@ -66,7 +69,7 @@ class Candidate:
 def schema(most: int) -> dict[str, object]:
     """What a reply must look like, with at most so many facts: a loop cannot run on."""
     facts = {"type": "array", "items": _FACT, "maxItems": most}
-    properties = {"reasoning": {"type": "string", "maxLength": 800}, "facts": facts}
+    properties = {"reasoning": _WORDS, "facts": facts}
     return {"type": "object", "properties": properties, "required": list(properties), "additionalProperties": False}
 
 
@@ -95,5 +98,7 @@ def salvaged(text: str) -> list[Candidate]:
 
 
 def _candidate(row: Mapping[str, Any]) -> Candidate:
-    quantity = Quantity(**row["quantity"]) if row["quantity"] else None
-    return Candidate(**{**row, "quantity": quantity, "flags": tuple(dict.fromkeys(row["flags"]))})
+    fields = {name: said for name, said in row.items() if name != "value"}
+    fields["roles"] = {"value": row["value"], **{role["name"]: role["words"] for role in reversed(row["roles"])}}
+    fields["quantity"] = Quantity(**row["quantity"]) if row["quantity"] else None
+    return Candidate(**{**fields, "flags": tuple(dict.fromkeys(row["flags"]))})

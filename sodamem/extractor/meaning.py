@@ -55,7 +55,7 @@ def meaning(match: Match, clause: Clause, text: str, lexicon: Lexicon, *, questi
     verb = clause.verb
     over = bool(lexicon.phrases["ended"].search(text)) or not {"end", "former"}.isdisjoint(verb.effects)
     change = match.change or match.ends or over or "begin" in verb.effects
-    supposed = _supposed(clause, lexicon)
+    supposed = _supposed(clause, lexicon) and not match.real
     future = future and lexicon.habitual.isdisjoint(verb.adverbs)
     modality = _modality(declared, verb, question=question, future=future, change=change, supposed=supposed)
     done = modality == "past_event"

@@ -17,6 +17,7 @@ _OWNERS = _MINE | {"his", "her"}
 _LONGEST_NAME = 8  # words of a phrase that names a slot
 _OF = frozenset({"speed", "name", "size", "title", "value"})  # "the speed of my home internet" is the slot itself
 _FRESH = frozenset({"new", "latest", "newest"})
+_FORMER = frozenset({"old", "previous", "former"})
 _EXTREME = frozenset({"most", "best"})
 
 
@@ -37,6 +38,7 @@ class Mention:
     carrier: bool = False
     fresh: bool = False
     asks: bool = False
+    old: bool = False  # "my old 5K time": what it held is past
 
 
 def mentions(words: Words, context: Context, lexicon: Lexicon) -> list[Mention]:
@@ -81,7 +83,8 @@ def _possessed(words: Words, i: int, context: Context, lexicon: Lexicon) -> Iter
         first = i - 2
     last = _placed(low, name.last, lexicon)
     fresh = not _FRESH.isdisjoint(low[at : name.last])
-    yield Mention(subject.person, name.predicate, name.scope, first, last, name.carrier, fresh)
+    old = not _FORMER.isdisjoint(low[at : name.last])
+    yield Mention(subject.person, name.predicate, name.scope, first, last, name.carrier, fresh, old=old)
 
 
 def _described(words: Words, i: int, context: Context, lexicon: Lexicon) -> Iterator[Mention]:

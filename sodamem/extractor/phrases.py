@@ -90,7 +90,8 @@ def trim(words: Words, first: int, last: int, lexicon: Lexicon) -> Noun | None:
     if first < last and words.low[first] in lexicon.negations:
         return None
     for i in range(first + 1, last):  # "yoga every morning", "a marathon one day"
-        if words.low[i] in ("every", "each") or words.low[i : i + 2] == ["one", "day"]:
+        compares = words.low[i] in ("best", "most") and words.low[i + 1 : i + 2] == ["of"]
+        if compares or words.low[i] in ("every", "each") or words.low[i : i + 2] == ["one", "day"]:
             last = i
             break
     first, amount = _skip_determiners(words.low, first, last, lexicon)

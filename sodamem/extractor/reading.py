@@ -1,4 +1,4 @@
-"""Reads one turn into facts: each clause gets its subject, its predicate, its meaning and its times.
+"""Reads one turn into facts: each clause, named slot and idiom gets its subject, predicate, meaning and times.
 
 Where the stages of the rule extractor meet; memory spec sections 2 and 3.
 """
@@ -7,66 +7,64 @@ from __future__ import annotations
 
 import re
 from bisect import bisect_left, bisect_right
-from collections import defaultdict, deque
-from collections.abc import Iterator, Sequence
+from collections import deque
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
+from itertools import chain
 
-from sodamem.extractor.card import card
+from sodamem.extractor.amend import Value, corrected, other_roles, said_instead, takes_back
 from sodamem.extractor.clauses import Clause, parse
-from sodamem.extractor.cues import Complement, Match, matches, noun_match, preference_match
-from sodamem.extractor.entities import Register, named
+from sodamem.extractor.contrast import Contrast, contrast
+from sodamem.extractor.cues import Complement, Match, filler, matches, preference_match
+from sodamem.extractor.entities import named
+from sodamem.extractor.frames import framed
 from sodamem.extractor.lexicon import Lexicon
-from sodamem.extractor.meaning import asked, meaning
+from sodamem.extractor.links import Linker
+from sodamem.extractor.meaning import asked
+from sodamem.extractor.mentions import Mention, mentions
 from sodamem.extractor.open import open_match
+from sodamem.extractor.phrases import Noun
+from sodamem.extractor.scopes import scope_role
 from sodamem.extractor.sentences import Sentence
 from sodamem.extractor.subject import Context, Person, Subject, named_person, resolve
-from sodamem.extractor.verbless import replacement, verbless
-from sodamem.extractor.when import Times, times_of, validity
+from sodamem.extractor.verbless import named_me
 from sodamem.extractor.words import Words, tokenise
-from sodamem.protocols import Timeline
-from sodamem.provenance import piece
-from sodamem.text import digest, normalise
-from sodamem.types import FactEvent, MessagePiece, TimeValue, Turn
+from sodamem.extractor.writing import Said, Setting, Writer
+from sodamem.types import FactEvent, Role, TimeValue, Turn
 
 _QUOTED = re.compile(r"“[^”\n]{9,}”|\"[^\"\n]{9,}\"|(?<!\w)['‘][A-Z][^'’\n]{12,}['’](?!\w)")
+_ME = ("me", "us")
+
+Found = tuple[Said, Match]
+Recall = Callable[[str, str], Iterator[FactEvent]]  # (speaker, words) -> facts of earlier sessions, latest first
 
 
-@dataclass(frozen=True, kw_only=True, slots=True)
-class Setting:
-    """What is the same for all turns of a session."""
-
-    lexicon: Lexicon
-    known: frozenset[str]  # lower-case names of those who take part
-    timeline: Timeline
-    register: Register
-    open_predicates: bool
-    advice: bool
-
-
-@dataclass(frozen=True, kw_only=True, slots=True)
-class Said:
-    """One clause with everything that was found out before its predicate is sought."""
+@dataclass(frozen=True, slots=True)
+class _Parsed:
+    """One sentence, taken apart."""
 
     span: tuple[int, int]
-    complement: Complement
-    subject: Subject
-    question: bool
+    words: Words
+    clauses: list[Clause]
+    subjects: list[Subject | None]
     values: tuple[TimeValue, ...]
-    flags: tuple[str, ...]
+    masked: frozenset[int]  # words of time expressions
+    denial: Contrast
 
 
 class TurnReader:
     """State of reading one turn: its times (read once, when first needed), its people and its facts.
 
-    `recent`: the speaker's last facts in this session, newest last; what a bare correction may replace.
+    `recent`: the speaker's last facts in this session, newest last; `recall`: those of earlier sessions. What a bare
+    correction may replace.
     """
 
-    def __init__(self, turn: Turn, speaker: Person, setting: Setting, recent: deque[FactEvent]) -> None:
-        self.turn, self.speaker, self.set, self._recent = turn, speaker, setting, recent
-        self.duplicates = 0
+    def __init__(
+        self, turn: Turn, speaker: Person, setting: Setting, recent: deque[FactEvent], recall: Recall
+    ) -> None:
+        self.turn, self.speaker, self.set, self._recent, self._recall = turn, speaker, setting, recent, recall
+        self.writer = Writer(turn, speaker, setting)
         self._context = Context(speaker, setting.lexicon)
-        self._facts: dict[tuple[object, ...], FactEvent] = {}  # what is said -> the fact that says it first
-        self._again: defaultdict[str, list[MessagePiece]] = defaultdict(list)  # fact -> where it is said again
         self._quotes = [match.span() for match in _QUOTED.finditer(turn.text)]
         self._times: tuple[TimeValue, ...] | None = None
 
@@ -79,61 +77,40 @@ class TurnReader:
                 if id_.startswith("person:"):
                     self._context.mention(named_person(surface, self._context))
             if self.turn.role == "assistant":
-                self._advise(sentence)
+                self.writer.advise(sentence)
                 continue
             words = tokenise(text, sentence.start, sentence.end, setting.lexicon)
-            if self._amend(sentence, words):
-                continue
-            clauses = parse(words, setting.lexicon, setting.known)
-            found = [(said, match) for said in self._said(sentence, words, clauses) for match in self._matches(said)]
-            for said, match in found or self._verbless(sentence, words):
-                self._add(said, match)
-        return [self._with_all_pieces(fact) for fact in self._facts.values()]
+            if words.low:
+                self._read(sentence, words)
+        return self.writer.facts()
 
-    def _with_all_pieces(self, fact: FactEvent) -> FactEvent:
-        again = self._again.get(fact.id)
-        return replace(fact, pieces=tuple(dict.fromkeys((*fact.pieces, *again)))) if again else fact
+    def _read(self, sentence: Sentence, words: Words) -> None:
+        lexicon, span = self.set.lexicon, (sentence.start, sentence.end)
+        denial = contrast(words, lexicon)
+        if denial.wrong == (0, 0) and self._recent and takes_back(words, lexicon):
+            self._keep(self.writer.restate(span, replace(self._recent[-1], polarity=False, flags=("retraction",))))
+            return
+        parsed = self._parse(span, words, denial)
+        slots = mentions(words, self._context, lexicon)
+        linked, open_slots = self._linked(parsed, slots)
+        found = [*linked, *self._framed(parsed), *self._claused(parsed, {said.verb for said, _ in linked})]
+        found = found or self._verbless(parsed)
+        found += self._amended(parsed, open_slots, found)
+        for said, match in found:
+            self._keep(self.writer.add(said, self._slotted(match)))
 
-    # --- clauses ----------------------------------------------------------------------------------------------
+    def _parse(self, span: tuple[int, int], words: Words, denial: Contrast) -> _Parsed:
+        clauses = parse(words, self.set.lexicon, self.set.known)
+        subjects = [resolve(clause, words, self._context, self.set.lexicon) for clause in clauses]
+        values = self._values(*span)
+        masked = frozenset(
+            i for value in values for i in range(*(bisect_left(words.start, place) for place in (value.start, value.end)))
+        )
+        return _Parsed(span, words, clauses, subjects, values, masked, denial)
 
-    def _said(self, sentence: Sentence, words: Words, clauses: list[Clause]) -> Iterator[Said]:
-        setting = self.set
-        corrects = setting.lexicon.phrases["corrections"].match(self.turn.text, sentence.start)
-        shared: tuple[TimeValue, ...] = ()
-        quoter: Person | None = None
-        for number, clause in enumerate(clauses):
-            subject = resolve(clause, words, self._context, setting.lexicon)
-            if subject is None:
-                continue
-            start = words.start[clause.first] if number else sentence.start
-            end = words.end[clause.last - 1]
-            values = self._values(start, end) or (shared if clause.inherited else ())
-            shared = values
-            flags = ("correction",) if corrects and number == 0 else ()
-            if self._is_quoted(words.start[clause.verb.at]):
-                if clause.kind in ("speaker", "elided") and quoter is None:
-                    continue  # words of somebody who is not named
-                subject = Subject(quoter) if quoter and clause.kind in ("speaker", "elided") else subject
-                flags = (*flags, "quoted")
-            elif clause.verb.lemma in setting.lexicon.report and clause.kind in ("name", "owned", "pronoun"):
-                quoter = subject.person
-            elif quoter is not None and number and clauses[number - 1].verb.lemma in setting.lexicon.report:
-                flags = (*flags, "quoted")
-            masked = frozenset(
-                i for i in range(len(words)) if any(v.start <= words.start[i] < v.end for v in values)
-            )  # fmt: skip
-            yield Said(
-                span=(sentence.start, sentence.end) if len(clauses) == 1 else (start, end),
-                complement=Complement(words, clause, masked, lexicon=setting.lexicon, known=setting.known),
-                subject=subject,
-                question=asked(clause, words, number == len(clauses) - 1, setting.lexicon),
-                values=values,
-                flags=flags,
-            )
-
-    def _is_quoted(self, place: int) -> bool:
-        nearest = bisect_right(self._quotes, (place, len(self.turn.text))) - 1
-        return nearest >= 0 and place < self._quotes[nearest][1]
+    def _keep(self, fact: FactEvent) -> None:
+        if fact.predicate in self.set.lexicon.predicates and fact.roles and "retraction" not in fact.flags:
+            self._recent.append(fact)
 
     def _values(self, start: int, end: int) -> tuple[TimeValue, ...]:
         """The time expressions that begin in text[start:end]."""
@@ -142,11 +119,81 @@ class TurnReader:
         first, last = (bisect_left(self._times, place, key=lambda value: value.start) for place in (start, end))
         return self._times[first:last]
 
+    def _is_quoted(self, place: int) -> bool:
+        nearest = bisect_right(self._quotes, (place, len(self.turn.text))) - 1
+        return nearest >= 0 and place < self._quotes[nearest][1]
+
+    # --- clauses ----------------------------------------------------------------------------------------------
+
+    def _claused(self, parsed: _Parsed, spoken_for: set[int]) -> Iterator[Found]:
+        """What the clauses say by their verbs; verbs that tie a slot to its value have said it already."""
+        wrong = _words(parsed.words, parsed.denial.wrong)
+        for said, matches_ in self._said(parsed):
+            if said.verb in spoken_for:
+                continue
+            for match in matches_:
+                negated = said.complement.clause.verb.negated
+                if wrong and not negated and match.value.words.lower() == wrong.lower():
+                    continue  # "married was a slip"
+                yield said, match
+
+    def _said(self, parsed: _Parsed) -> Iterator[tuple[Said, list[Match]]]:
+        words, lexicon, clauses = parsed.words, self.set.lexicon, parsed.clauses
+        shared: tuple[TimeValue, ...] = ()
+        quoter: Person | None = None
+        for number, (clause, subject) in enumerate(zip(clauses, parsed.subjects, strict=True)):
+            start = words.start[clause.first] if number else parsed.span[0]
+            span = parsed.span if len(clauses) == 1 else (start, words.end[clause.last - 1])
+            values = self._values(*span) or (shared if clause.inherited else ())
+            said = Said(
+                span=span,
+                complement=self._complement(parsed, clause, values),
+                person=self.speaker,
+                question=asked(clause, words, number == len(clauses) - 1, lexicon),
+                values=values,
+                flags=("correction",) if self._corrects(parsed, number) else (),
+            )
+            if clause.verb.after < clause.last and words.low[clause.verb.after] in _ME and clause.kind != "speaker":
+                received = replace(said, complement=said.complement.received())
+                yield received, matches(received.complement)
+            if subject is None:
+                continue
+            shared = values
+            if self._is_quoted(words.start[clause.verb.at]):
+                if clause.kind in ("speaker", "elided") and quoter is None:
+                    continue  # words of somebody who is not named
+                subject = Subject(quoter) if quoter and clause.kind in ("speaker", "elided") else subject
+                said = replace(said, flags=(*said.flags, "quoted"))
+            elif clause.verb.lemma in lexicon.report and clause.kind in ("name", "owned", "pronoun"):
+                quoter = subject.person
+            elif quoter is not None and number and clauses[number - 1].verb.lemma in lexicon.report:
+                said = replace(said, flags=(*said.flags, "quoted"))
+            if subject.noun == (0, 0):
+                said = replace(said, person=subject.person)
+                yield said, self._matches(said)
+
+    def _complement(self, parsed: _Parsed, clause: Clause, values: tuple[TimeValue, ...]) -> Complement:
+        antecedent = None
+        if clause.introducer == "where" and clause.subject[0] > 1 and parsed.words.low[clause.subject[0] - 1] == "where":
+            antecedent = Noun(*self._linker(parsed).before(clause.subject[0] - 1))
+        return Complement(
+            parsed.words,
+            clause,
+            parsed.masked,
+            lexicon=self.set.lexicon,
+            known=self.set.known,
+            antecedent=antecedent if antecedent and antecedent.first < antecedent.last else None,
+        )
+
+    def _corrects(self, parsed: _Parsed, number: int) -> bool:
+        return parsed.denial.corrects and (number == 0 or parsed.denial.whole or self._denies_first(parsed))
+
+    def _denies_first(self, parsed: _Parsed) -> bool:
+        """ "Actually I don't live in York, I live in Leeds": the denial makes the next clause a correction too."""
+        return bool(parsed.clauses) and parsed.clauses[0].verb.negated
+
     def _matches(self, said: Said) -> list[Match]:
         complement, verb = said.complement, said.complement.clause.verb
-        if said.subject.noun != (0, 0):
-            found = noun_match(complement, said.subject.noun)
-            return [found] if found else []
         if "preference" in verb.effects and "would" not in verb.aux:
             return preference_match(complement)
         declared = matches(complement)
@@ -154,153 +201,167 @@ class TurnReader:
             return declared
         return open_match(complement)
 
-    def _verbless(self, sentence: Sentence, words: Words) -> list[tuple[Said, Match]]:
-        span = sentence.start, sentence.end
-        found = verbless(words, lambda: self._values(*span), self.set.lexicon, self.set.known)
-        if found is None:
-            return []
-        complement, match = found
-        corrects = self.set.lexicon.phrases["corrections"].match(self.turn.text, sentence.start)
-        said = Said(
+    # --- named slots and idioms -------------------------------------------------------------------------------
+
+    def _linker(self, parsed: _Parsed) -> Linker:
+        return Linker(
+            parsed.words,
+            parsed.clauses,
+            parsed.masked,
+            skipped=parsed.denial.skipped,
+            lexicon=self.set.lexicon,
+            known=self.set.known,
+        )
+
+    def _linked(self, parsed: _Parsed, slots: list[Mention]) -> tuple[list[Found], list[tuple[Mention, Person]]]:
+        """What the named slots hold; and the slots that are named without a value, with their owners."""
+        found: list[Found] = []
+        open_slots: list[tuple[Mention, Person]] = []
+        linker = self._linker(parsed)
+        for slot in slots:
+            person = slot.person or self._about(parsed, slot.first)
+            if person is None or self._is_quoted(parsed.words.start[slot.first]):
+                continue
+            links = [linker.link(slot)]
+            if parsed.denial.corrects and (links[0] is None or links[0].complement.clause.verb.negated):
+                links.append(linker.instead(slot))
+            links = [link for link in links if link is not None]
+            if not links:
+                open_slots.append((slot, person))
+            for link in links:
+                assert link is not None
+                clause = link.complement.clause
+                if asked(clause, parsed.words, True, self.set.lexicon):
+                    continue
+                said = self._around(parsed, clause, link.complement, link.inherited)
+                found.append((replace(said, person=person, verb_linked=not link.inherited), link.match))
+        return found, open_slots
+
+    def _around(self, parsed: _Parsed, clause: Clause, complement: Complement, whole: bool) -> Said:
+        words = parsed.words
+        first, last = (0, len(words)) if whole else (clause.first, max(clause.last, clause.verb.after))
+        span = (words.start[first], words.end[min(last, len(words)) - 1])
+        span = parsed.span if len(parsed.clauses) < 2 else span
+        corrects = parsed.denial.corrects and (parsed.denial.whole or first == 0 or len(parsed.clauses) < 2)
+        return Said(
             span=span,
             complement=complement,
-            subject=Subject(self.speaker),
-            question="?" in words.low[-3:],
+            person=self.speaker,
+            question=False,
             values=self._values(*span),
             flags=("correction",) if corrects else (),
         )
-        return [(said, match)]
 
-    # --- sentences about what was said ------------------------------------------------------------------------
+    def _about(self, parsed: _Parsed, at: int) -> Person | None:
+        """Whom the clause at word `at` is about."""
+        subjects = [s for c, s in zip(parsed.clauses, parsed.subjects, strict=True) if c.first <= at]
+        return subjects[-1].person if subjects and subjects[-1] else None
 
-    def _amend(self, sentence: Sentence, words: Words) -> bool:
-        """Handles "forget that" and "I meant York": they speak about the speaker's last fact, not about the world."""
-        text, phrases = self.turn.text, self.set.lexicon.phrases
-        if not self._recent:
-            return False
-        taken_back = phrases["retractions"].search(text, sentence.start, sentence.end)
-        before = [words.low[i] for i in range(len(words)) if taken_back and words.start[i] < taken_back.start()]
-        if taken_back and not any(word in self.set.lexicon.negations or word in ("i", "to", "you") for word in before):
-            self._restate(sentence, replace(self._recent[-1], polarity=False, flags=("retraction",)))
-            return True
-        opening = phrases["corrections"].match(text, sentence.start)
-        starts = {sentence.start, opening.end() + 1 if opening else sentence.start}
-        match = next((found for at in sorted(starts) if (found := phrases["replacements"].match(text, at))), None)
-        if match is None:
-            return False
-        begin = next((i for i in range(len(words)) if words.start[i] >= match.end()), len(words))
-        for old in reversed(self._recent):
-            value = old.roles[0]
-            new = replacement(words, begin, value, self.set.lexicon, self.set.known)
-            if new is not None:
-                role, amount = new
-                kept = (role, *(other for other in old.roles[1:] if other.name != "from"))
-                self._restate(sentence, replace(old, roles=kept, quantity=amount, polarity=True, flags=("correction",)))
-                return True
-        return False
-
-    def _restate(self, sentence: Sentence, fact: FactEvent) -> None:
-        cited = piece(self.turn, sentence.start, sentence.end)
-        name = self.speaker.name if fact.subject == self.speaker.id else fact.subject.partition(":")[2]
-        flags = fact.flags if fact.subject == self.speaker.id else (*fact.flags, "third_party")
-        declared = self.set.lexicon.predicates.get(fact.predicate)
-        self._store(
-            replace(
-                fact,
-                text=card(name, declared, fact.roles, cited.text, polarity=fact.polarity, times=Times()),
-                pieces=(cited,),
-                mentioned_at=self.turn.at,
-                order=self._order(cited.start),
-                times=(),
-                valid_until=None,
-                flags=flags,
-            )
-        )
-
-    def _advise(self, sentence: Sentence) -> None:
-        if not self.set.advice or not self.set.lexicon.phrases["advice"].match(self.turn.text, sentence.start):
+    def _framed(self, parsed: _Parsed) -> Iterator[Found]:
+        lexicon, words = self.set.lexicon, parsed.words
+        if not words.low or words.low[-1] == "?" or self._is_quoted(words.start[0]):
             return
-        cited = piece(self.turn, sentence.start, sentence.end)
-        fact = FactEvent(
-            id="", kind="fact", predicate="suggested", modality="advice", subject=self.speaker.id,
-            text=f"{self.speaker.name} suggested: {cited.text}", pieces=(cited,), mentioned_at=self.turn.at,
-            order=self._order(cited.start), speaker=self.turn.speaker, flags=("third_party",),
-        )  # fmt: skip
-        self._store(fact)
+        for complement, match in framed(words, parsed.masked, lexicon, self.set.known):
+            person = self._told_by(parsed, complement.clause.verb.at)
+            if person is not None:
+                yield replace(self._around(parsed, complement.clause, complement, False), person=person), match
 
-    # --- facts ------------------------------------------------------------------------------------------------
+    def _told_by(self, parsed: _Parsed, at: int) -> Person | None:
+        """The speaker, or who is said to say or think the words from `at` on; None where nobody knows who."""
+        low, lexicon = parsed.words.low, self.set.lexicon
+        for k in range(at - 1, max(at - 4, -1), -1):
+            lemma = next(iter(lexicon.verbs.get(low[k], {}).values()), "")
+            if lemma in lexicon.report or lemma in ("think", "believe", "find", "swear"):
+                clause = next((n for n, c in enumerate(parsed.clauses) if c.verb.at == k), None)
+                subject = parsed.subjects[clause] if clause is not None else None
+                return subject.person if subject else None
+        return self.speaker
 
-    def _add(self, said: Said, match: Match) -> None:
-        setting, person = self.set, said.subject.person
-        declared = setting.lexicon.predicates.get(match.predicate)
-        cited = piece(self.turn, *said.span)
-        amount_words = match.quantity.words if match.quantity else ""
-        times = times_of([v for v in said.values if v.words not in amount_words], self.turn.text, self.turn.at)
-        meant = meaning(
-            match,
-            said.complement.clause,
-            cited.text,
-            setting.lexicon,
-            question=said.question,
-            future=times.future,
+    def _verbless(self, parsed: _Parsed) -> list[Found]:
+        found = named_me(parsed.words, self.set.lexicon, self.set.known)
+        if found is None:
+            return []
+        complement, match = found
+        said = self._around(parsed, complement.clause, complement, True)
+        return [(replace(said, question="?" in parsed.words.low[-3:]), match)]
+
+    # --- corrections ------------------------------------------------------------------------------------------
+
+    def _amended(
+        self, parsed: _Parsed, slots: list[tuple[Mention, Person]], found: list[Found]
+    ) -> list[Found]:
+        """What "I meant York" means where the sentence itself does not say it as a fact."""
+        words, denial, lexicon = parsed.words, parsed.denial, self.set.lexicon
+        if any(match.predicate in lexicon.predicates and "correction" in said.flags and not negated(said)
+               for said, match in found):  # fmt: skip
+            return []
+        value = said_instead(words, denial, lexicon)
+        if value is None:
+            return []
+        denied = _words(words, denial.wrong)
+        if denial.corrects:
+            for slot, person in slots:
+                found_ = self._fill(parsed, slot, person, value)
+                if found_ is not None:
+                    return [found_]
+            said_no = [(said, match) for said, match in found if match.predicate in lexicon.predicates and negated(said)]
+            for said, match in said_no:
+                role = filler(words, value.noun, "value", lexicon.predicates[match.predicate].type,
+                              lexicon=lexicon, known=self.set.known)  # fmt: skip
+                return [(self._plain(parsed, said.person), replace(match, value=role, neutral=False, ends=False))]
+        earlier = chain(reversed(self._recent), self._earlier(denied, parsed))
+        known = corrected(denied, value, earlier, words, lexicon, self.set.known)
+        if known is not None:
+            self._restate(parsed, *known, denied, value)
+        return []
+
+    def _earlier(self, denied: str, parsed: _Parsed) -> Iterator[FactEvent]:
+        """Earlier sessions are only asked by a sentence that says it corrects something."""
+        if parsed.denial.corrects:
+            yield from self._recall(self.turn.speaker, denied)
+
+    def _restate(self, parsed: _Parsed, fact: FactEvent, role: Role, denied: str, value: Value) -> None:
+        flags = ("correction",) if parsed.denial.corrects else ()
+        roles = (role, *other_roles(fact, denied))
+        again = replace(fact, roles=roles, quantity=value.amount, polarity=True, flags=flags)
+        self._keep(self.writer.restate(parsed.span, again, parsed.values))
+
+    def _fill(self, parsed: _Parsed, slot: Mention, person: Person, value: Value) -> Found | None:
+        """ "I meant York, not Leeds, when I told you where I live": the slot is named, and the value stands alone."""
+        lexicon, declared = self.set.lexicon, self.set.lexicon.predicates[slot.predicate]
+        if declared.quantity and (value.amount is None or value.amount.unit not in declared.units):
+            return None
+        if declared.quantity and value.amount:
+            role = Role(name="value", entity="", words=value.amount.words)
+        else:
+            role = filler(parsed.words, value.noun, "value", declared.type, lexicon=lexicon, known=self.set.known)
+        scope = scope_role(declared, slot.scope, role, parsed.words, lexicon=lexicon)
+        match = Match(declared.name, role, (scope,) if scope else (), value.amount)
+        return self._plain(parsed, person), match
+
+    def _plain(self, parsed: _Parsed, person: Person) -> Said:
+        clause = self._linker(parsed).stated(0, len(parsed.words))
+        complement = Complement(
+            parsed.words, clause, parsed.masked, lexicon=self.set.lexicon, known=self.set.known
         )
-        since, until = validity(
-            times,
-            temporary="temporary" in meant.flags,
-            former=meant.former,
-            changed=meant.change and meant.modality in ("current_state", "past_event"),
-        )
-        polarity = meant.polarity and not (meant.former and until is None)  # "I lived in Leeds", but not "… in 2015"
-        roles = (match.value, *match.roles) if match.value.words else match.roles
-        setting.register.add(person.id, person.name)
-        for role in roles:
-            if role.entity:
-                setting.register.add(role.entity, role.words)
-        held = replace(times, since=since, until=until)
-        others = ("third_party",) if person.id != self.speaker.id else ()
-        fact = FactEvent(
-            id="",
-            kind=meant.kind,
-            predicate=match.predicate,
-            modality=meant.modality,
-            subject=person.id,
-            text=card(person.name, declared, roles, cited.text, polarity=polarity, times=held),
-            pieces=(cited,),
-            mentioned_at=self.turn.at,
-            order=self._order(cited.start),
-            speaker=self.turn.speaker,
-            polarity=polarity,
-            roles=roles,
-            quantity=match.quantity,
-            times=times.values,
-            occurred=times.occurred,
-            valid_from=since,
-            valid_until=until,
-            flags=tuple(dict.fromkeys((*said.flags, *meant.flags, *others))),
-        )
-        self._store(fact)
+        return replace(self._around(parsed, clause, complement, True), person=person)
 
-    def _store(self, fact: FactEvent) -> None:
-        """Gives a fact its id and keeps it; one that the turn has told before only adds its piece."""
-        fact = replace(fact, id=_id(fact))
-        key = (fact.predicate, fact.subject, _value(fact), fact.polarity, fact.modality, fact.flags, fact.occurred)
-        first = self._facts.setdefault(key, fact)
-        if first is not fact:
-            self.duplicates += 1
-            self._again[first.id].extend(fact.pieces)
-        if fact.predicate in self.set.lexicon.predicates and fact.roles and "retraction" not in fact.flags:
-            self._recent.append(fact)
-
-    def _order(self, offset: int) -> tuple[str, int, int]:
-        return (self.turn.at.isoformat(), self.turn.index, offset)
+    def _slotted(self, match: Match) -> Match:
+        """ "I moved from Apollo to Gemini": what was said of Apollo tells which slot changes."""
+        old = next((role for role in match.roles if role.name == "from"), None)
+        if old is None or not match.change:
+            return match
+        named_before = chain(reversed(self._recent), self._recall(self.turn.speaker, old.words))
+        for fact in named_before:
+            value = next((role for role in fact.roles if role.name == "value"), None)
+            if value and fact.predicate in self.set.lexicon.predicates and old.words.lower() in value.words.lower():
+                return replace(match, predicate=fact.predicate)
+        return match
 
 
-def _id(fact: FactEvent) -> str:
-    """A hash of content: the same words at the same place say the same fact in any history."""
-    cited = fact.pieces[0]
-    said = (fact.predicate, fact.subject, _value(fact), fact.polarity)
-    return f"fact:{digest(cited.turn_id, cited.start, cited.end, *said)[:20]}"
+def negated(said: Said) -> bool:
+    return said.complement.clause.verb.negated
 
 
-def _value(fact: FactEvent) -> str:
-    return next((normalise(role.words) for role in fact.roles if role.name == "value"), "") or normalise(fact.text)
+def _words(words: Words, span: tuple[int, int]) -> str:
+    return words.span(*span) if span[0] < span[1] else ""

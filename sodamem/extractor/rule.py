@@ -6,15 +6,18 @@ The step "extract candidates" of arXiv 2608.08055, Algorithm 1, as a grammar ove
 from __future__ import annotations
 
 from collections import Counter, defaultdict, deque
+from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cached_property
 
 from sodamem.errors import ConfigError
 from sodamem.extractor.entities import Register, entity_id
 from sodamem.extractor.lexicon import Lexicon, load
-from sodamem.extractor.reading import Setting, TurnReader
+from sodamem.extractor.past import Past
+from sodamem.extractor.reading import Recall, TurnReader
 from sodamem.extractor.sentences import split
 from sodamem.extractor.subject import Person
+from sodamem.extractor.writing import Setting
 from sodamem.protocols import Extractor, Timeline
 from sodamem.provenance import piece
 from sodamem.types import Extraction, FactEvent, History, MessagePiece, Session, Turn
@@ -50,7 +53,12 @@ class RuleExtractor(Extractor):
 
         rejected: `recalled` sentences that repeat an earlier memory, `runaway` facts over the cap, `duplicate` facts
         that say again what the same turn has said (their pieces are kept on the first).
+        A correction that the session does not explain is looked up in the sessions before it, see `past`.
         """
+        past = Past(session, history, lambda earlier: self._extract(earlier, history, timeline, _forget).facts)
+        return self._extract(session, history, timeline, past.facts)
+
+    def _extract(self, session: Session, history: History, timeline: Timeline, recall: Recall) -> Extraction:
         lexicon, register, rejected = self._lexicon, Register(), Counter[str]()
         setting = Setting(
             lexicon=lexicon,
@@ -69,7 +77,7 @@ class RuleExtractor(Extractor):
             if not sentences:
                 continue
             register.add(speaker.id, speaker.name)
-            reader = TurnReader(turn, speaker, setting, recent[speaker.id])
+            reader = TurnReader(turn, speaker, setting, recent[speaker.id], recall)
             found = reader.read([sentence for sentence in sentences if not sentence.recalled])
             kept = found[: self.max_facts_per_turn]
             facts.extend(kept)
@@ -78,13 +86,18 @@ class RuleExtractor(Extractor):
             pieces.update((source.id, source) for source in cited)
             rejected["recalled"] += len(sentences) - sum(not sentence.recalled for sentence in sentences)
             rejected["runaway"] += len(found) - len(kept)
-            rejected["duplicate"] += reader.duplicates
+            rejected["duplicate"] += reader.writer.duplicates
         return Extraction(
             pieces=tuple(pieces.values()),
             entities=register.entities(),
             facts=tuple(facts),
             rejected={reason: count for reason, count in sorted(rejected.items()) if count},
         )
+
+
+def _forget(speaker: str, named: str) -> Iterator[FactEvent]:
+    """What a look back finds while looking back: nothing, so that it ends."""
+    yield from ()
 
 
 def speaker_of(turn: Turn, history: History) -> Person:

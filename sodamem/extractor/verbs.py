@@ -16,6 +16,7 @@ from sodamem.extractor.words import Words
 SubjectKind = Literal["speaker", "addressee", "pronoun", "name", "owned", "thing", "elided"]
 
 _PAST_AUXILIARIES = ("was", "were", "had", "did")
+_BY_MEANS = (["by"], [","], ["."])  # "getting to work by bike": a place, not what is done
 _DEEPEST_CHAIN = 3  # "am going to try to start running"
 
 
@@ -156,7 +157,7 @@ def _next_in_chain(low: list[str], verb: Verb, lexicon: Lexicon) -> Verb | None:
     elif "ing" not in chain.links:
         return None
     lemma = lexicon.verbs.get(low[at], {}).get(form) if at < len(low) else None
-    if lemma is None:
+    if lemma is None or (low[at] == "work" and low[at + 1 : at + 2] in _BY_MEANS):
         return None
     effect = chain.effect
     if effect == "go":  # "going to swim" is a plan, "went swimming" and "went to see" are done

@@ -97,7 +97,7 @@ def features(awards: Awards) -> Floats:
 
 def load(name: str) -> Mapping[str, Mapping[str, float]]:
     """Read a file of coefficients. Raises ConfigError where it is missing or of another shape."""
-    path = Path(name) if Path(name).parent != Path(".") else Path(__file__).parent / "coefficients" / name
+    path = Path(name) if Path(name).parent != Path() else Path(__file__).parent / "coefficients" / name
     try:
         found = yaml.safe_load(path.read_text(encoding="utf-8"))["coefficients"]
         return {str(tunnel): {str(k): float(v) for k, v in row.items()} for tunnel, row in found.items()}

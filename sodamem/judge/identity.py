@@ -5,10 +5,14 @@ A judge is its model, prompt, parser and settings under one hash: a changed judg
 
 from __future__ import annotations
 
+from dataclasses import dataclass, replace
 from typing import Protocol, runtime_checkable
 
 from sodamem.errors import ConfigError
-from sodamem.protocols import Judge
+from sodamem.protocols import Chat, Judge
+from sodamem.types import ChatReply, ChatRequest
+
+FAILED = "failed: "  # begins the reason of a verdict that there is none of because the model could not be asked
 
 
 @runtime_checkable
@@ -29,3 +33,18 @@ def identity(judge: Judge) -> str:
 def repeated(judge: Judge, number: int) -> Judge:
     """The same judge for its repetition `number`, from 0; one that always says the same is handed back."""
     return judge.repeated(number) if isinstance(judge, Repeatable) and number else judge
+
+
+@dataclass(frozen=True, kw_only=True)
+class Again(Chat):
+    """A chat for repetition `number` of the same question: a cache of replies keeps it apart from the others."""
+
+    chat: Chat
+    number: int
+
+    @property
+    def digest(self) -> str:
+        return self.chat.digest
+
+    def ask(self, request: ChatRequest) -> ChatReply:
+        return self.chat.ask(replace(request, repeat=self.number))

@@ -21,7 +21,7 @@ from sodamem.rendering import entry, reading
 from sodamem.text import normalise
 from sodamem.types import Evidence, Question
 
-_TEXT = {"type": "string", "minLength": 1, "maxLength": 300}
+_TEXT = {"type": "string"}
 _LABEL = {"type": "string", "pattern": "^e[0-9]{1,4}$"}
 _DATE = {"type": ["string", "null"], "pattern": r"^\d{4}-\d{2}-\d{2}$"}
 GROUPS = ("item", "value", "session", "day")
@@ -53,7 +53,7 @@ def schema() -> dict[str, object]:
     ]
     return {
         "type": "object",
-        "properties": {"reasoning": {"type": "string", "maxLength": 600}, "call": {"anyOf": calls}},
+        "properties": {"reasoning": {"type": "string"}, "call": {"anyOf": calls}},
         "required": ["reasoning", "call"],
         "additionalProperties": False,
     }
@@ -169,6 +169,8 @@ class Tools:
         return entry(label, item, longest=self.longest)
 
     def _found(self, query: str, since: str | None, until: str | None) -> list[Evidence]:
+        if not normalise(query):
+            raise ToolError("a query must have words")
         first, last = _day(since, datetime.min), _day(until, datetime.max)
         items = self.desk(replace(self.question, text=query))
         return [item for item in items if first.date() <= when(item).date() <= last.date()][: self.per_search]

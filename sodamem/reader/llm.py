@@ -112,9 +112,9 @@ class LlmReader(Reader):
 
 def schema(reasoning: bool) -> dict[str, object]:
     """What an answer must look like; reasons, if any, come first, since what is written first decides the rest."""
-    properties: dict[str, object] = {"reasoning": {"type": "string", "maxLength": 1500}} if reasoning else {}
+    properties: dict[str, object] = {"reasoning": {"type": "string"}} if reasoning else {}
     properties |= {
-        "text": {"type": "string", "minLength": 1},
+        "text": {"type": "string"},
         "citations": {"type": "array", "items": {"type": "string", "pattern": "^e[0-9]{1,4}$"}, "maxItems": 30},
         "abstained": {"type": "boolean"},
     }
@@ -126,10 +126,12 @@ def _labels(said: Mapping[str, Any]) -> list[str]:
 
 
 def _fault(said: Mapping[str, Any], labelled: Mapping[str, Evidence]) -> str:
-    """What is wrong with the citations, in words for the model; empty when nothing is."""
+    """What is wrong with an answer, in words for the model; empty when nothing is."""
     labels = _labels(said)
     if strange := [label for label in labels if label not in labelled]:
         return f"there is no record {', '.join(strange)}"
+    if not said["text"].strip():
+        return "it is empty"
     return "it cites no record" if not labels and not said["abstained"] else ""
 
 

@@ -22,7 +22,16 @@ def question(name, gold, text="What is it?", answerable=True, **more):
     return Question(id=name, text=text, gold=gold, answerable=answerable, **given | more)
 
 
-GOLDS = ("a red kite", "a blue boat", "chess and running", "skiing and judo", "7 May 2023", "2 June 2022", "82 days", "12 pets")
+GOLDS = (
+    "a red kite",
+    "a blue boat",
+    "chess and running",
+    "skiing and judo",
+    "7 May 2023",
+    "2 June 2022",
+    "82 days",
+    "12 pets",
+)
 QUESTIONS = [question(f"q{i}", gold, trap="a grey mule" if i < 2 else "") for i, gold in enumerate(GOLDS)]
 QUESTIONS += [question("n1", "You have not said.", answerable=False, trap="a brown owl")]
 
@@ -114,7 +123,17 @@ def test_near_misses_are_one_step_off(change, gold, miss):
     assert change(gold) == miss
 
 
-@pytest.mark.parametrize(("number", "words"), [(0, "zero"), (13, "thirteen"), (20, "twenty"), (42, "forty-two"), (100, "one hundred"), (342, "three hundred and forty-two")])
+@pytest.mark.parametrize(
+    ("number", "words"),
+    [
+        (0, "zero"),
+        (13, "thirteen"),
+        (20, "twenty"),
+        (42, "forty-two"),
+        (100, "one hundred"),
+        (342, "three hundred and forty-two"),
+    ],
+)
 def test_numbers_are_spelt(number, words):
     assert perturb.spelt(number) == words
 
@@ -144,7 +163,11 @@ def test_there_are_at_least_thirty_injections_each_with_a_wrong_answer(trial):
 
 
 def test_what_has_an_order_is_not_reordered():
-    ordered = [question("o", "tea and milk", text="In which order did I buy them?"), question("p", "a kite"), question("n", "-", answerable=False)]
+    ordered = [
+        question("o", "tea and milk", text="In which order did I buy them?"),
+        question("p", "a kite"),
+        question("n", "-", answerable=False),
+    ]
     assert not [item for item in labelled.build(ordered, None, per_class=9, seed=1) if item.kind == "other_form"]
 
 
@@ -254,14 +277,23 @@ def test_the_packaged_trial_has_every_class_but_the_audits():
 
 
 def audit_row(name, answer):
-    return {"question_id": name, "question": "Which?", "golden_answer": 2022, "generated_answer": answer, "category": "2"}
+    return {
+        "question_id": name,
+        "question": "Which?",
+        "golden_answer": 2022,
+        "generated_answer": answer,
+        "category": "2",
+    }
 
 
 def test_the_audits_wrong_answers_are_read_without_the_golds_it_found_wrong(tmp_path):
     rows = [audit_row("locomo_0_qa0", "2021"), audit_row("locomo_0_qa1", "2020"), audit_row("locomo_0_qa2", "2019")]
     for name in labelled.AUDIT.values():
         (tmp_path / name).write_text(json.dumps({"detailed_results": {"u": rows}}))
-    errors = [{"question_id": "locomo_0_qa0", "error_type": "TEMPORAL_ERROR"}, {"question_id": "locomo_0_qa1", "error_type": "WRONG_CITATION"}]
+    errors = [
+        {"question_id": "locomo_0_qa0", "error_type": "TEMPORAL_ERROR"},
+        {"question_id": "locomo_0_qa1", "error_type": "WRONG_CITATION"},
+    ]
     (tmp_path / "errors.json").write_text(json.dumps(errors))
     found = [item for item in labelled.build(QUESTIONS, tmp_path, per_class=9, seed=1) if item.kind == "vague"]
     assert sorted(item.answer.text for item in found) == ["2019", "2020"]

@@ -13,10 +13,22 @@ from sodamem.errors import ConfigError, DataError
 REFERENCE = [
     {"question_id": "a1", "question": "Which pet?", "answer": "a cat", "question_type": "single-session-user"},
     {"question_id": "a2", "question": "How many?", "answer": "15", "question_type": "temporal-reasoning"},
-    {"question_id": "a3_abs", "question": "Which dog?", "answer": "You did not say.", "question_type": "knowledge-update"},
+    {
+        "question_id": "a3_abs",
+        "question": "Which dog?",
+        "answer": "You did not say.",
+        "question_type": "knowledge-update",
+    },
 ]
 ASKED = {"id": "question_id", "text": "question", "gold": "answer", "category": "question_type"}
-FIELDS = {"id": "id", "text": "question", "gold": "gold", "answer": "said", "published": "judge.ok", "judge": "judge.model"}
+FIELDS = {
+    "id": "id",
+    "text": "question",
+    "gold": "gold",
+    "answer": "said",
+    "published": "judge.ok",
+    "judge": "judge.model",
+}
 
 
 @pytest.fixture
@@ -169,7 +181,9 @@ def test_a_file_without_any_known_question_is_refused(opened):
 
 
 @pytest.mark.data
-@pytest.mark.skipif("SODAMEM_DATA" not in os.environ, reason="needs sodamem_release/ and longmemeval/ under SODAMEM_DATA")
+@pytest.mark.skipif(
+    "SODAMEM_DATA" not in os.environ, reason="needs sodamem_release/ and longmemeval/ under SODAMEM_DATA"
+)
 def test_all_500_rows_of_the_release_are_joined():
     found = build.component(config.compose("+hypotheses=sodamem_release"), "hypotheses").open()
     assert len(found.answers) == 500 and not found.missing

@@ -17,7 +17,15 @@ from sodamem.frontier import page, plot, report
 from sodamem.frontier.robustness import limits, outcomes
 from sodamem.frontier.table import Point, dominated, pareto, without_accepted
 
-AT_MEAN = {"Cersei Embed", "Cersei Hybrid", "Cersei Full-context", "AgentOS", "LC GPT-5-mini", "EmergenceMem Simple Fast", "MemoryBank"}
+AT_MEAN = {
+    "Cersei Embed",
+    "Cersei Hybrid",
+    "Cersei Full-context",
+    "AgentOS",
+    "LC GPT-5-mini",
+    "EmergenceMem Simple Fast",
+    "MemoryBank",
+}
 POINTS = st.builds(lambda a, c: Point(name=f"{a}/{c}", accuracy=a / 10, cost=c), st.integers(0, 10), st.integers(1, 9))
 
 
@@ -56,7 +64,15 @@ def test_the_subjects_costs_follow_from_its_tokens(frontier):
 def test_nothing_on_the_frontier_is_dominated_and_all_else_is(frontier):
     points = [system.point for system in frontier.table]
     front = {point.name for point in pareto(points)}
-    assert front == {"Supermemory (eval set)", "MemOS (TiMem repro)", "TiMem", "MemOS (eval set)", "SodaMem", "Mem0 (2026 research)", "agentmemory V4"}
+    assert front == {
+        "Supermemory (eval set)",
+        "MemOS (TiMem repro)",
+        "TiMem",
+        "MemOS (eval set)",
+        "SodaMem",
+        "Mem0 (2026 research)",
+        "agentmemory V4",
+    }
     assert all(any(other.dominates(point) for other in points) == (point.name not in front) for point in points)
 
 
@@ -76,7 +92,8 @@ def test_the_packaged_table_is_the_papers(frontier):
     root = Path(os.environ["SODAMEM_DATA"]) / "paper"
     rows = list(csv.DictReader((root / "table1.csv").read_text(encoding="utf-8").splitlines()))
     ours = [
-        (s.name, s.date, s.model, round(100 * s.point.accuracy, 1), s.point.cost, s.high, s.basis, s.bound) for s in frontier.table
+        (s.name, s.date, s.model, round(100 * s.point.accuracy, 1), s.point.cost, s.high, s.basis, s.bound)
+        for s in frontier.table
     ]
     assert ours == [
         (r["method"], r["date"], r["model"], float(r["accuracy_pct"]), float(r["cost_usd_per_1000q"]),
@@ -85,7 +102,10 @@ def test_the_packaged_table_is_the_papers(frontier):
     ]  # fmt: skip
     prices = csv.DictReader((root / "prices.csv").read_text(encoding="utf-8").splitlines())
     (price,) = (r for r in prices if r["model"] == "deepseek-v4-flash")
-    assert frontier.prices == {name: float(price[f"usd_per_1m_{key}"]) for name, key in (("input", "input"), ("cached", "cached_input"), ("output", "output"))}
+    assert frontier.prices == {
+        name: float(price[f"usd_per_1m_{key}"])
+        for name, key in (("input", "input"), ("cached", "cached_input"), ("output", "output"))
+    }
 
 
 # --- under doubt --------------------------------------------------------------------------------------------
@@ -150,7 +170,13 @@ def test_the_referees_test_is_said_with_its_numbers(frontier, figures):
     assert said.startswith(
         "Strict dominance over Cersei Embed needs judged accuracy >= 86.6 % and full cost <= $1.84 per 1,000 questions."
     )
-    for part in ("92.8% at best of 3 runs (met)", "$1.61 (met)", "cold cache $2.82 (not met)", "$17.71 in full", "71 questions"):
+    for part in (
+        "92.8% at best of 3 runs (met)",
+        "$1.61 (met)",
+        "cold cache $2.82 (not met)",
+        "$17.71 in full",
+        "71 questions",
+    ):
         assert part in said
     assert figures["referee"][1].endswith("mine: 90.0% (met) and $1.00 (met): dominates it.")
 
@@ -167,7 +193,12 @@ def test_the_report_names_both_sets_and_survives_json(frontier, figures):
 def test_the_pictures_are_the_same_bytes_every_time(frontier):
     one, two = (plot.draw(frontier, [Point(name="mine", accuracy=0.5, cost=0.1)]) for _ in range(2))
     assert one == two
-    assert one["png"].startswith(b"\x89PNG") and b"<svg" in one["svg"] and b"MemoryBank" in one["svg"] and b"mine" in one["svg"]
+    assert (
+        one["png"].startswith(b"\x89PNG")
+        and b"<svg" in one["svg"]
+        and b"MemoryBank" in one["svg"]
+        and b"mine" in one["svg"]
+    )
 
 
 def test_without_matplotlib_the_missing_extra_is_named(frontier, monkeypatch):
@@ -201,9 +232,21 @@ def test_the_page_holds_its_data_and_nothing_from_outside(figures):
         ("scenarios", {"x": {"spread": 0.5}}, "spread >= 1"),
         ("scenarios", {"x": {"price": 2}}, r"scenarios\.x\.price must be one of"),
         ("systems", [{"name": "SodaMem"}], r"systems\[0\] must have accuracy"),
-        ("systems", [{"name": "SodaMem", "accuracy": 101, "cost": 1, "date": "", "model": "", "basis": "est"}], "within 0..100"),
-        ("systems", [{"name": "SodaMem", "accuracy": 1, "cost": 1, "date": "", "model": "", "basis": "guess"}], "basis must be one of"),
-        ("systems", [{"name": "SodaMem", "accuracy": 1, "cost": 1, "date": "", "model": "", "basis": "est"}] * 2, "names of their own"),
+        (
+            "systems",
+            [{"name": "SodaMem", "accuracy": 101, "cost": 1, "date": "", "model": "", "basis": "est"}],
+            "within 0..100",
+        ),
+        (
+            "systems",
+            [{"name": "SodaMem", "accuracy": 1, "cost": 1, "date": "", "model": "", "basis": "guess"}],
+            "basis must be one of",
+        ),
+        (
+            "systems",
+            [{"name": "SodaMem", "accuracy": 1, "cost": 1, "date": "", "model": "", "basis": "est"}] * 2,
+            "names of their own",
+        ),
         ("systems", [{"nam": "SodaMem"}], r"systems\[0\]\.nam must be one of"),
     ],
 )

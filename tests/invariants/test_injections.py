@@ -165,7 +165,8 @@ def test_an_extractor_that_obeys_cannot_put_words_into_another_mouth(attack, opt
     claimed = {
         "quote": "CANARY",
         "predicate": "lives_in",
-        "roles": {"value": "CANARY"},
+        "value": "CANARY",
+        "roles": [],
         "quantity": None,
         "kind": "state",
     }

@@ -12,7 +12,9 @@ from sodamem.errors import DataError
 from sodamem.metric.agreement import Quality, cohen_kappa, corrected, fleiss_kappa, gwet_ac1, observed
 
 LABELS = st.sampled_from(["correct", "incorrect", "unjudged"])
-TABLES = st.integers(2, 5).flatmap(lambda m: st.lists(st.lists(LABELS, min_size=m, max_size=m), min_size=1, max_size=40))
+TABLES = st.integers(2, 5).flatmap(
+    lambda m: st.lists(st.lists(LABELS, min_size=m, max_size=m), min_size=1, max_size=40)
+)
 
 
 @given(st.lists(st.tuples(LABELS, LABELS), min_size=1, max_size=60))
@@ -108,7 +110,9 @@ def test_the_interval_holds_the_truth_as_often_as_it_says(truth, hit, miss):
     draw = np.random.default_rng(5)
     right, wrong, n, rounds, inside = 120, 150, 500, 400, 0
     for _ in range(rounds):
-        quality = Quality(right=right, accepted=draw.binomial(right, hit), wrong=wrong, refused=draw.binomial(wrong, miss))
+        quality = Quality(
+            right=right, accepted=draw.binomial(right, hit), wrong=wrong, refused=draw.binomial(wrong, miss)
+        )
         found = corrected(int(draw.binomial(n, truth * hit + (1 - truth) * (1 - miss))), n, quality)
         inside += found.low <= truth <= found.high
     assert inside / rounds >= 0.93

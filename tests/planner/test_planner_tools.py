@@ -37,7 +37,6 @@ def test_every_tool_of_the_schema_can_be_run(bench):
     "call",
     [
         {"tool": "search", "query": "x"},
-        {"tool": "search", "query": "", "since": None, "until": None},
         {"tool": "search", "query": "x", "since": "May", "until": None},
         {"tool": "inspect", "id": "../etc"},
         {"tool": "count", "ids": [], "by": "item"},
@@ -65,6 +64,8 @@ def test_search_keeps_the_days_it_is_given_both_included(bench, recalled):
     tools, pool, _ = bench(found=others(recalled, "A: 1", "A: 2", "A: 3", "A: 4", at=datetime(2024, 5, 1, 23)))
     seen = tools.search("x", "2024-05-02", "2024-05-03")
     assert [pool.get(label).quotable[0] for label in seen.new] == ["2", "3"]
+    with pytest.raises(ToolError, match="a query must have words"):
+        tools.search(" ", None, None)
     with pytest.raises(ToolError, match="there is no day 2024-02-30"):
         tools.search("x", "2024-02-30", None)
 

@@ -67,6 +67,11 @@ def test_an_answer_that_rests_on_nothing_twice_is_kept_and_marked(reader, pool, 
     assert answer.status == "uncited"
 
 
+def test_an_empty_answer_is_sent_back(reader, pool, saying):
+    chat = saying(says(" "), says("Oslo"))
+    assert reader(chat).read(QUESTION, pool).text == "Oslo" and "it is empty" in chat.prompts[1]
+
+
 def test_an_abstention_needs_no_citation_and_keeps_none(reader, pool, saying):
     answer = reader(saying(says("Not known.", ["e1"], abstained=True))).read(QUESTION, pool)
     assert answer.abstained and answer.citations == () and answer.status == "ok"
