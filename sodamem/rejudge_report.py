@@ -60,7 +60,9 @@ def _judge(found: Rejudged, opinion: Opinion, quality: Quality | None) -> dict[s
     if disputed := sum(bool(question.erratum) for question in asked):
         clean = Counter(str(verdict.label) for item, verdict in given if not item.question.erratum)
         row["without_errata"] = {"errata": disputed, **_share(clean, len(asked) - disputed)}
-    row |= _clustered(found, opinion) | {"flips": _flips(opinion.verdicts)}
+    row |= _clustered(found, opinion) | {"flips": _flips(opinion.verdicts), "tokens": _tokens(opinion)}
+    reasons = Counter(verdict.reason for verdict in opinion.counted if verdict.label == "unjudged")
+    row["unjudged_reasons"] = dict(sorted(reasons.items(), key=lambda entry: (-entry[1], entry[0])))
     judged = whole["correct"] + whole["incorrect"]
     if quality is not None and judged and (truth := corrected(whole["correct"], judged, quality)):
         row["corrected"] = {"share": truth.share, "low": truth.low, "high": truth.high, "of": judged}
@@ -96,6 +98,18 @@ def _clustered(found: Rejudged, opinion: Opinion) -> dict[str, Any]:
         return {}
     interval = cluster_bootstrap([right.get(question.id, 0.0) for question in asked], clusters, draws=DRAWS, seed=SEED)
     return {"clustered": {"low": interval.low, "high": interval.high, "clusters": interval.clusters}}
+
+
+def _tokens(opinion: Opinion) -> dict[str, int]:
+    """What the judge's model read and wrote over all repeats, by attempt; a panel's are those of its members."""
+    attempts = [usage for verdicts in opinion.verdicts for verdict in verdicts for usage in verdict.usage]
+    sent = [usage for usage in attempts if not usage.cache_hit]
+    return {
+        "attempts": len(sent),
+        "cache_hits": len(attempts) - len(sent),
+        "prompt": sum(usage.prompt for usage in sent),
+        "completion": sum(usage.completion for usage in sent),
+    }
 
 
 def _flips(repeats: Sequence[Sequence[Verdict]]) -> dict[str, Any] | None:
@@ -218,6 +232,12 @@ def _remarks(row: Mapping[str, Any]) -> list[str]:
     if truth := row.get("corrected"):
         lines.append(f"{name}: corrected for its error rates at admission, {truth['share']:.3f} "
                      f"[{truth['low']:.3f}, {truth['high']:.3f}] of what it judged")  # fmt: skip
+    if row["digest"] and row["unjudged_reasons"]:
+        reasons = [f"{reason or 'no reason'} {count}" for reason, count in list(row["unjudged_reasons"].items())[:5]]
+        lines.append(f"{name}: unjudged because {'; '.join(reasons)}")
+    if (tokens := row["tokens"])["attempts"]:
+        lines.append(f"{name}: {tokens['attempts']} model calls, {tokens['prompt']:,} prompt and "
+                     f"{tokens['completion']:,} completion tokens, {tokens['cache_hits']} more from the cache")  # fmt: skip
     return [*lines, row["admission"]] if row["admission"] else lines
 
 

@@ -86,7 +86,7 @@ def test_every_option_builds(every_option):
 def test_a_whole_pipeline_builds_without_opening_anything(compose, runs):
     built = build.pipeline(compose("experiment=paper"))
     assert isinstance(built, Pipeline) and list(built.tunnels) == ["graph", "bm25", "dense"]
-    assert set(built.settings) == set(build.INGEST)
+    assert set(built.settings) == {*build.INGEST, "code"}
     assert not runs.exists()
 
 

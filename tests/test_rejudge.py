@@ -213,6 +213,15 @@ def test_pairs_are_compared_over_what_both_judged(answers, verdicts):
     assert found["disagreements"] == 3  # q0, q2 and q5, which one of them did not judge
 
 
+def test_why_answers_are_unjudged_and_what_the_judge_cost_is_said(answers, verdicts):
+    data = figures(rejudge(answers(), [Oracle(name="j", silent=("q0", "q3"))], verdicts))
+    (row,) = data["judges"]
+    assert row["unjudged_reasons"] == {"so": 2}
+    assert row["tokens"] == {"attempts": 4, "cache_hits": 0, "prompt": 12, "completion": 4}
+    shown = describe(data)
+    assert "j: unjudged because so 2" in shown and "j: 4 model calls, 12 prompt and 4 completion tokens" in shown
+
+
 def test_flips_are_counted_for_judges_that_may_change_their_mind(answers, verdicts):
     fickle, firm = Fickle(name="f"), Oracle(name="o")
     found = figures(rejudge(answers(), [fickle, firm], verdicts, repeats=3))

@@ -9,7 +9,7 @@ import re
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
-from sodamem.extractor.contrast import Contrast
+from sodamem.extractor.contrast import Contrast, remark
 from sodamem.extractor.cues import filler
 from sodamem.extractor.lexicon import Lexicon
 from sodamem.extractor.phrases import Noun, head, quantity, trim
@@ -42,7 +42,7 @@ def takes_back(words: Words, lexicon: Lexicon) -> bool:
 
 def said_instead(words: Words, denial: Contrast, lexicon: Lexicon) -> Value | None:
     """The value that a sentence puts in the place of another, without saying of what it is the value."""
-    text, phrases, start, end = words.text, lexicon.phrases, words.start[0], words.end[-1]
+    text, phrases, start, end = words.text, lexicon.phrases, remark(words, lexicon), words.end[-1]
     opening = next((m for name in ("corrections", "decisions") if (m := phrases[name].match(text, start))), None)
     found = phrases["replacements"].search(text, start, end)
     if found is not None and (denial.wrong != (0, 0) or found.start() <= (opening.end() + 1 if opening else start)):

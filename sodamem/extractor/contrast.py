@@ -34,7 +34,7 @@ class Contrast:
 
 def contrast(words: Words, lexicon: Lexicon) -> Contrast:
     """What a sentence sets right, read from its cues alone."""
-    start, end = words.start[0], words.end[-1]
+    start, end = remark(words, lexicon), words.end[-1]
     opens = lexicon.phrases["corrections"].match(words.text, start) is not None
     slips = lexicon.phrases["mistakes"].search(words.text, start, end) is not None
     adds = lexicon.phrases["additions"].search(words.text, start, end) is not None
@@ -43,6 +43,16 @@ def contrast(words: Words, lexicon: Lexicon) -> Contrast:
     if not corrects:
         return Contrast(False)
     return slip or _after_marker(words, lexicon) or Contrast(True)
+
+
+def remark(words: Words, lexicon: Lexicon) -> int:
+    """Where the sentence begins to say something: after "by the way,", "oh, and before I forget,"."""
+    start, end = words.start[0], words.end[-1]
+    while (lead := lexicon.phrases["leads"].match(words.text, start, end)) is not None:
+        start = lead.end()
+        while start < end and words.text[start] in " ,:;–—-":
+            start += 1
+    return start
 
 
 def _after_marker(words: Words, lexicon: Lexicon) -> Contrast | None:

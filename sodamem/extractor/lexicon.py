@@ -141,6 +141,7 @@ class Lexicon:
     cues: Mapping[str, tuple[Cue, ...]]
     nouns: Mapping[str, str]  # "hometown" -> predicate
     carriers: Mapping[str, str]  # "phone" -> predicate, told only with a value that fits
+    holders: Mapping[str, tuple[str, str]]  # "desk" -> predicate, and the preposition before the value: "my desk at …"
     asking_slots: Mapping[str, tuple[tuple[tuple[str, ...], str], ...]]  # "where" -> ("live",), predicate
     scoped_nouns: tuple[tuple[str, str, str], ...]  # (before, after, predicate): "favourite *"
     predicates: Mapping[str, Predicate]
@@ -190,6 +191,12 @@ def load() -> Lexicon:
         cues=cues,
         nouns=plain,
         carriers={noun: name for name, row in table.items() for noun in row.get("carriers", ())},
+        holders={
+            noun: (name, preposition)
+            for name, row in table.items()
+            for preposition, listed in row.get("holders", {}).items()
+            for noun in listed
+        },
         asking_slots=_asking(table),
         scoped_nouns=scoped,
         predicates=predicates,
@@ -236,7 +243,7 @@ def _predicates(
 
 def _predicate(name: str, row: dict[str, Any]) -> Predicate:
     tuples = ("units", "fits", "by_value")
-    plain = {key: row[key] for key in row.keys() - {"cues", "nouns", "carriers", "asked", "marks", *tuples}}
+    plain = {key: row[key] for key in row.keys() - {"cues", "nouns", "carriers", "holders", "asked", "marks", *tuples}}
     marks = {scope: tuple(words) for scope, words in row.get("marks", {}).items()}
     return Predicate(name=name, marks=marks, **{key: tuple(row.get(key, ())) for key in tuples}, **plain)
 
@@ -257,7 +264,7 @@ def _frames(table: dict[str, Any], classes: dict[str, list[str]], closed: list[s
     for name, rows in table.items():
         for row in rows:
             said = row["say"]
-            for class_ in set(re.findall(r"<(\w+)>", said)) - {"value", "amount"}:
+            for class_ in set(re.findall(r"(?<!P)<(\w+)>", said)) - {"value", "amount"}:
                 said = said.replace(f"<{class_}>", f"(?:{'|'.join(map(re.escape, classes[class_]))})")
             if said.endswith("<value>"):
                 said += rf"(?= (?:[.,;:!?()…—]|(?:{ends}) )| ?$)"

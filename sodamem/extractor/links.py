@@ -70,6 +70,8 @@ class Linker:
             return None
         if mention.old:
             return self._changes(mention)
+        if mention.held_by:
+            return self._holds(mention)
         ways = (self._says, self._is_said, self._changes, self._noted, self._apposed, self._followed)
         return next((found for way in ways if (found := way(mention)) is not None), None)
 
@@ -94,6 +96,19 @@ class Linker:
             return None  # a question
         verb = read_verb(self.words, i, "owned", (), self.lex)
         return self._at_complement(mention, verb, mention.first) if verb is not None else None
+
+    def _holds(self, mention: Mention) -> Link | None:
+        """ "My flat in Leeds has no lift", "my desk is at Brightwater Labs"."""
+        at = mention.last + (self.low[mention.last : mention.last + 1] in (["is"], ["'s"]))
+        if self.low[at : at + 1] != [mention.held_by]:
+            return None
+        end = at + 1
+        while end < min(len(self.low), at + 5) and (self.words.capital(end) or (end == at + 1 and self.low[end] == "the")):
+            end += 1
+        noun = trim(self.words, at + 1, end, self.lex)
+        around = next((c for c in reversed(self.clauses) if c.first <= mention.first), None)
+        clause = replace(around, verb=Verb(mention.first, end, "be", "base")) if around else self.stated(0, end)
+        return self._link(mention, self._complement(replace(clause, last=max(end, clause.last))), noun) if noun else None
 
     def _at_complement(self, mention: Mention, verb: Verb, first: int) -> Link | None:
         places = ("to", "at", "from") if verb.passive else _SAYS.get(verb.lemma, ())
@@ -199,7 +214,7 @@ class Linker:
         """A value that stands before its slot, in words [first, last); an amount is looked for before word `before`."""
         complement = self._complement(clause)
         if self.lex.predicates[mention.predicate].quantity:
-            first = self._left_break(max(before - 2, 0)) if inherited else value[0]
+            first = self._left_mark(before - 1) if inherited else value[0]
             return self._measured(mention, complement, first, before, changes=changes, inherited=inherited)
         noun = trim(self.words, *value, self.lex) if value[0] < value[1] else None
         if noun is None or any(self.low[k] in BREAKS or self.low[k] in self.lex.closed for k in range(noun.first, noun.last)):
@@ -254,7 +269,7 @@ class Linker:
 
     def _fits(self, declared: Predicate, noun: Noun, complement: Complement) -> bool:
         """Whether a value tells a slot that is only named by what carries it ("phone", "badge", "home")."""
-        if declared.type == "place":
+        if declared.type in ("place", "organisation"):
             return complement.is_name(noun)
         said = self.low[noun.first : noun.last]
         if any(word in self.lex.classes[name] for name in declared.fits for word in said) or not declared.fits:
@@ -312,6 +327,10 @@ class Linker:
                 return k - 1 if word in _OPENERS and word != "that" else k
             k -= 1
         return 0
+
+    def _left_mark(self, at: int) -> int:
+        """The first word after the last mark before word `at`."""
+        return next((k + 1 for k in range(at - 1, -1, -1) if self.low[k] in BREAKS or self.low[k] in STOPS), 0)
 
     def _first_noun(self, first: int, last: int) -> int:
         """Where the noun phrase that ends at `last` begins, after times, adverbs and "I notice"."""

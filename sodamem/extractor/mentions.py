@@ -39,6 +39,7 @@ class Mention:
     fresh: bool = False
     asks: bool = False
     old: bool = False  # "my old 5K time": what it held is past
+    held_by: str = ""  # the preposition before the value: "my desk at …"
 
 
 def mentions(words: Words, context: Context, lexicon: Lexicon) -> list[Mention]:
@@ -70,6 +71,8 @@ def _possessed(words: Words, i: int, context: Context, lexicon: Lexicon) -> Iter
     low = words.low
     end = next((k for k in range(i, min(len(words), i + _LONGEST_NAME + 4)) if not _may_name(low[k])), None)
     end = end or min(len(words), i + _LONGEST_NAME + 4)
+    if low[i] not in _OWNERS and "'s" not in low[i + 1 : end]:
+        return
     subject = owned(i, end, words, context, lexicon)
     if subject is None or subject.noun == (0, 0):
         return
@@ -84,7 +87,8 @@ def _possessed(words: Words, i: int, context: Context, lexicon: Lexicon) -> Iter
     last = _placed(low, name.last, lexicon)
     fresh = not _FRESH.isdisjoint(low[at : name.last])
     old = not _FORMER.isdisjoint(low[at : name.last])
-    yield Mention(subject.person, name.predicate, name.scope, first, last, name.carrier, fresh, old=old)
+    held_by = name.held_by
+    yield Mention(subject.person, name.predicate, name.scope, first, last, name.carrier, fresh, old=old, held_by=held_by)
 
 
 def _described(words: Words, i: int, context: Context, lexicon: Lexicon) -> Iterator[Mention]:
@@ -131,6 +135,7 @@ class _Name:
     scope: str
     last: int
     carrier: bool
+    held_by: str = ""
 
 
 def slot(low: list[str], first: int, end: int, lexicon: Lexicon) -> _Name | None:
@@ -150,6 +155,9 @@ def slot(low: list[str], first: int, end: int, lexicon: Lexicon) -> _Name | None
                 return _scoped(low, predicate, phrase[len(before) : len(before) + inner].strip(), last, end, lexicon)
         if phrase in lexicon.carriers:
             return _Name(lexicon.carriers[phrase], "", last, True)
+        if phrase in lexicon.holders:
+            predicate, preposition = lexicon.holders[phrase]
+            return _Name(predicate, "", last, True, preposition)
     return None
 
 

@@ -96,8 +96,12 @@ class TurnReader:
         found = [*linked, *self._framed(parsed), *self._claused(parsed, {said.verb for said, _ in linked})]
         found = found or self._verbless(parsed)
         found += self._amended(parsed, open_slots, found)
+        told: set[tuple[str, str, str]] = set()
         for said, match in found:
-            self._keep(self.writer.add(said, self._slotted(match)))
+            what = match.predicate, said.person.id, match.value.words.lower()
+            if what not in told:
+                self._keep(self.writer.add(said, self._slotted(match)))
+            told.add(what)
 
     def _parse(self, span: tuple[int, int], words: Words, denial: Contrast) -> _Parsed:
         clauses = parse(words, self.set.lexicon, self.set.known)
