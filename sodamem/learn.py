@@ -1,7 +1,7 @@
-"""Learning a fusion from a recording: logistic regression of what is gold on features of the awards.
+"""Learning a fusion from a recording: logistic regression of which turn is gold on differences of award features.
 
-Cooper, Gey and Dabney, Probabilistic retrieval based on staged logistic regression, SIGIR 1992. Trained on
-the dev split, gold against the best of the rest, every question with the same weight; only the order of scores is used.
+Pairwise, as in learning to rank (Herbrich, Graepel and Obermayer 2000; Joachims 2002): gold turns against the best-ranked
+others of their question, every question with the same weight. Trained on the dev split.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ import yaml
 from numpy.typing import NDArray
 
 from sodamem.errors import ConfigError
-from sodamem.fusion.awards import Floats
+from sodamem.fusion.awards import Floats, Ints
 from sodamem.fusion.learned import FEATURES, INSIDE, SHARED, features
 from sodamem.recording import Recording
 
@@ -22,38 +22,59 @@ Coefficients = Mapping[str, Mapping[str, float]]
 _ROUND = 6  # decimals of a coefficient: more would only be solver noise
 
 
-def fit(recording: Recording, *, strength: float, questions: Sequence[int] | None = None) -> Coefficients:
+def fit(
+    recording: Recording, *, strength: float, rivals: int, rounds: int, questions: Sequence[int] | None = None
+) -> Coefficients:
     """Coefficients by tunnel and feature, in the units of the features.
 
-    strength: inverse of the L2 penalty on standardised features · questions: those to learn from, by default all that
-    have gold. Raises ConfigError for a unit in which gold is not one candidate, or without any gold.
+    strength: inverse of the L2 penalty on standardised features · rivals: how many of the best-ranked others each gold
+    turn is compared with, ranked by the round before (at first by a fit of gold against all others) · questions: those
+    to learn from, by default all that have gold. Raises ConfigError for another unit than turn, or without any gold.
     """
     from sklearn.linear_model import LogisticRegression
-    from sklearn.preprocessing import StandardScaler
 
     if recording.unit != "turn":
         raise ConfigError(f"fusion.unit must be turn to be learned from gold turns, got {recording.unit}")
     matrix, gold = table(recording)
-    owner = recording.awards.question
-    wanted = recording.gold_count > 0
+    owner, chosen = recording.awards.question, recording.gold_count > 0
     if questions is not None:
-        wanted &= np.isin(np.arange(len(wanted)), questions)
-    has = np.bincount(owner, weights=gold, minlength=len(wanted)) > 0
-    rows = (wanted & has)[owner]
-    if not rows.any():
+        chosen &= np.isin(np.arange(len(chosen)), questions)
+    used = chosen[owner]
+    if not (gold & used).any():
         raise ConfigError("dataset must hold questions whose gold is found, to learn from, got none")
-    # Questions weigh the same however many turns their history has; gold and the rest weigh the same within each.
-    counts = {flag: np.bincount(owner, weights=gold == flag, minlength=len(wanted)) for flag in (False, True)}
-    weight = 1.0 / np.where(gold, counts[True][owner], counts[False][owner])[rows]
-    scaler = StandardScaler().fit(matrix[rows])
-    model = LogisticRegression(C=strength, max_iter=500).fit(scaler.transform(matrix[rows]), gold[rows], weight)
-    raw = (model.coef_[0] / scaler.scale_).round(_ROUND)
-    tunnels, width = recording.awards.tunnels, len(FEATURES)
+    scale = matrix[used].std(axis=0)
+    scaled = matrix / np.where(scale > 0, scale, 1.0)
+    first = LogisticRegression(C=0.1, max_iter=300, class_weight="balanced").fit(scaled[used], gold[used])
+    weights = first.coef_[0]
+    for _ in range(rounds):
+        pairs, shares = _pairs(scaled, gold, owner, np.flatnonzero(chosen), scaled @ weights, rivals)
+        wins = np.ones(len(pairs), dtype=bool)
+        wins[1::2] = False  # half of the differences the other way round: a comparison has no side of its own
+        pairs[1::2] *= -1
+        weights = LogisticRegression(C=strength, fit_intercept=False, max_iter=300).fit(pairs, wins, shares).coef_[0]
+    raw = np.where(scale > 0, weights / np.where(scale > 0, scale, 1.0), 0.0).round(_ROUND)
+    width = len(FEATURES)
     found: dict[str, dict[str, float]] = {
         name: {feature: float(raw[place * width + column]) for column, feature in enumerate(FEATURES)}
-        for place, name in enumerate(tunnels)
+        for place, name in enumerate(recording.awards.tunnels)
     }
     return {**found, SHARED: {INSIDE: float(raw[-1])}}
+
+
+def _pairs(
+    matrix: Floats, gold: NDArray[np.bool_], owner: Ints, questions: NDArray[np.int64], score: Floats, rivals: int
+) -> tuple[Floats, Floats]:
+    """Differences gold - rival of features: float64 [p, f], and their weights, equal in sum for every question: [p]."""
+    starts = np.searchsorted(owner, np.arange(int(owner.max(initial=0)) + 2))
+    differences: list[Floats] = []
+    for question in questions.tolist():
+        rows = np.arange(starts[question], starts[question + 1])
+        mine, others = rows[gold[rows]], rows[~gold[rows]]
+        others = others[np.argsort(-score[others], kind="stable")[:rivals]]
+        if len(mine) and len(others):
+            differences.append((matrix[mine][:, None] - matrix[others][None]).reshape(-1, matrix.shape[1]))
+    shares = np.concatenate([np.full(len(part), 1 / len(part)) for part in differences])
+    return np.concatenate(differences), shares * len(shares) / shares.sum()
 
 
 def table(recording: Recording) -> tuple[Floats, NDArray[np.bool_]]:

@@ -236,8 +236,8 @@ def _remarks(row: Mapping[str, Any]) -> list[str]:
         reasons = [f"{reason or 'no reason'} {count}" for reason, count in list(row["unjudged_reasons"].items())[:5]]
         lines.append(f"{name}: unjudged because {'; '.join(reasons)}")
     if (tokens := row["tokens"])["attempts"]:
-        lines.append(f"{name}: {tokens['attempts']} model calls, {tokens['prompt']:,} prompt and "
-                     f"{tokens['completion']:,} completion tokens, {tokens['cache_hits']} more from the cache")  # fmt: skip
+        read = f"{tokens['prompt']:,} prompt and {tokens['completion']:,} completion tokens"
+        lines.append(f"{name}: {tokens['attempts']} model calls, {read}, {tokens['cache_hits']} more from the cache")
     return [*lines, row["admission"]] if row["admission"] else lines
 
 

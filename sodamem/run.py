@@ -18,6 +18,7 @@ from omegaconf import DictConfig
 from tqdm import tqdm
 
 from sodamem import build, config, report, resume
+from sodamem.admission.admit import remark
 from sodamem.chat.none import NoChat
 from sodamem.errors import ConfigError, SodamemError, StoreError
 from sodamem.evaluate import Keep, Report, Result, evaluate
@@ -42,6 +43,7 @@ class Outcome:
     metrics: Mapping[str, float]
     examples: tuple[Result, ...]
     judge: str
+    remark: str  # what is to be said of the judge beside its accuracy; empty for one that was admitted
 
 
 def run(cfg: DictConfig, *, quiet: bool = False) -> Outcome:
@@ -117,7 +119,14 @@ def _record(cfg: DictConfig, parts: _Parts, folder: Path, quiet: bool) -> Outcom
         tracked.metrics({report_name(name): value for name, value in metrics.items()})  # recall@10, as reports say it
         for name in ("config.yaml", "questions.jsonl", "data.json", "metrics.json"):
             tracked.artifact(folder / name)
-    return Outcome(folder=folder, report=found, metrics=metrics, examples=tuple(examples), judge=parts.judge.name)
+    return Outcome(
+        folder=folder,
+        report=found,
+        metrics=metrics,
+        examples=tuple(examples),
+        judge=parts.judge.name,
+        remark=remark(parts.judge, Path(cfg.runs) / "admissions"),
+    )
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -247,7 +256,7 @@ def describe(outcome: Outcome, tracked: str) -> str:
     excluded = {
         name.removeprefix("excluded/"): int(value) for name, value in metrics.items() if name.startswith("excluded/")
     }
-    lines = [report.table(metrics, outcome.judge), ""]
+    lines = [report.table(metrics, outcome.judge), *([f"note: {outcome.remark}"] if outcome.remark else []), ""]
     lines.append(
         "model tokens: "
         + ", ".join(f"{phase} {count:,.0f}" for phase, count in tokens.items())

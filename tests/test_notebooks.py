@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 import re
-import warnings
 from pathlib import Path
 
 import pytest
@@ -15,6 +14,7 @@ kernelspec = pytest.importorskip("ipykernel.kernelspec")
 
 FOLDER = Path(__file__).parents[1] / "notebooks"
 NOTEBOOKS = sorted(FOLDER.glob("*.ipynb"))
+DATA = os.environ.get("SODAMEM_DATA", "")
 SECONDS = 120  # of one cell; each takes a few, this is for a machine that is busy
 # The places of one machine: homes, checkouts, temporary folders, drives.
 MACHINE = re.compile(r"(?<![\w.])/(?:home|Users|root|work|tmp|mnt|data|opt|var)/|\b[A-Z]:\\")
@@ -45,9 +45,7 @@ def execute(tmp_path, monkeypatch, runs):
             kernel_name="python3",
             resources={"metadata": {"path": str(tmp_path / "elsewhere")}},
         )
-        with warnings.catch_warnings():
-            warnings.filterwarnings("ignore", message=".*TCP without encryption.*")
-            client.execute()
+        client.execute()
         return notebook
 
     return run
@@ -78,11 +76,9 @@ def test_a_notebook_is_stored_as_it_was_written(path):
 
 
 @pytest.mark.data
-@pytest.mark.skipif(not os.environ.get("SODAMEM_DATA"), reason="needs SODAMEM_DATA")
+@pytest.mark.skipif(not DATA, reason="SODAMEM_DATA is not set")
 def test_published_answers_are_judged_again_where_they_are(execute, monkeypatch):
-    where = os.environ["SODAMEM_DATA"]
-    run = execute
-    monkeypatch.setenv("SODAMEM_DATA", where)
-    notebook = run(FOLDER / "03_rejudging.ipynb")
+    monkeypatch.setenv("SODAMEM_DATA", DATA)
+    notebook = execute(FOLDER / "03_rejudging.ipynb")
     said = "".join(output.get("text", "") for cell in notebook.cells for output in cell.get("outputs", []))
     assert "sodamem_release: 500 answers" in said

@@ -40,12 +40,15 @@ def takes_back(words: Words, lexicon: Lexicon) -> bool:
     return not any(word in lexicon.negations or word in ("i", "to", "you") for word in before)
 
 
-def said_instead(words: Words, denial: Contrast, lexicon: Lexicon) -> Value | None:
-    """The value that a sentence puts in the place of another, without saying of what it is the value."""
+def said_instead(words: Words, denial: Contrast, lexicon: Lexicon, *, denies: bool) -> Value | None:
+    """The value that a sentence puts in the place of another, without saying of what it is the value.
+
+    denies: the sentence has denied another value, by a contrast or a negated statement.
+    """
     text, phrases, start, end = words.text, lexicon.phrases, remark(words, lexicon), words.end[-1]
     opening = next((m for name in ("corrections", "decisions") if (m := phrases[name].match(text, start))), None)
     found = phrases["replacements"].search(text, start, end)
-    if found is not None and (denial.wrong != (0, 0) or found.start() <= (opening.end() + 1 if opening else start)):
+    if found is not None and (denies or found.start() <= (opening.end() + 1 if opening else start)):
         begin = next((i for i in range(len(words)) if words.start[i] >= found.end()), len(words))
         return _value(words, begin, lexicon)
     if opening is None or not _LETTERS.search(text, opening.end(), end):

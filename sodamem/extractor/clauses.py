@@ -76,7 +76,8 @@ class _Parser:
         word = self.low[i]
         kind = _PRONOUNS.get(word)
         boundary = self._is_boundary(i, edge, before)
-        special = self._proposal(i) or self._seen_doing(i, before) or (boundary and self._participial(i)) or None
+        special = self._proposal(i) or (before and (self._seen_doing(i, before) or self._purpose(i, before)))
+        special = special or (self._participial(i) if boundary else None)
         if special is not None:
             return special
         if kind in ("speaker", "pronoun") or (kind and boundary):
@@ -122,11 +123,6 @@ class _Parser:
     def _joined(self, i: int, edge: int, before: Clause) -> Clause | None:
         """Takes over the subject of the clause before it: "… and bought a bike"."""
         joint = i
-        if self.low[i - 1] == "to" and before.verb.lemma in ("leave", "quit") and before.verb.past:
-            verb = read_verb(self.words, i, "speaker", (), self.lex)  # "I left Acme to join Globex"
-            if verb is not None and verb.lemma in self.lex.cues:
-                verb = replace(verb, form="past")
-                return Clause(i, self.size, "", before.kind, before.subject, verb, inherited=True)
         while joint > edge and self.low[joint - 1] in self.lex.adverbs:
             joint -= 1
         if joint == edge or (self.low[joint - 1] not in _JOINING and self.low[joint - 1] != ","):
@@ -137,7 +133,7 @@ class _Parser:
         hanging = not finite and self.low[joint - 1] != "," and "base" in forms
         hanging = hanging and (form == "base" or before.verb.effects != ())
         adverb = joint < i
-        going_on = self._goes_on(i, before) and (form == "base" or (form == "past" and adverb))
+        going_on = self._goes_on(i, before) and (form == "base" or (form in ("past", "participle") and adverb))
         if not (hanging or going_on or finite) or (word in self.lex.weak and not going_on):
             return None
         verb = read_verb(self.words, i, before.kind, (), self.lex)
@@ -182,9 +178,18 @@ class _Parser:
         verb = read_verb(self.words, i + 2, "addressee", (), self.lex)
         return Clause(i, self.size, "", "addressee", (i, i + 1), verb) if verb else None
 
-    def _seen_doing(self, i: int, before: Clause | None) -> Clause | None:
+    def _purpose(self, i: int, before: Clause) -> Clause | None:
+        """ "I left Acme to join Globex": who has left for it has done it."""
+        if self.low[i - 1] != "to" or before.verb.lemma not in ("leave", "quit") or not before.verb.past:
+            return None
+        verb = read_verb(self.words, i, "speaker", (), self.lex)
+        if verb is None or verb.lemma not in self.lex.cues:
+            return None
+        return Clause(i, self.size, "", before.kind, before.subject, replace(verb, form="past"), inherited=True)
+
+    def _seen_doing(self, i: int, before: Clause) -> Clause | None:
         """ "You'll find me lifting at Ironworks"."""
-        sees = before is not None and before.verb.lemma in ("find", "see", "catch", "hear") and before.verb.after == i
+        sees = before.verb.lemma in ("find", "see", "catch", "hear") and before.verb.after == i
         if not sees or self.low[i] not in ("me", "us") or "ing" not in self.lex.verbs.get(self._word(i + 1), {}):
             return None
         verb = read_verb(self.words, i + 1, "speaker", ("am",), self.lex)
@@ -220,6 +225,8 @@ class _Parser:
         """True where a new clause may begin: after a break, a joining word, or before anything else was said."""
         while i > edge:
             word = self.low[i - 1]
+            if i - 1 == edge and word in self.lex.prepositions and self.low[i] in _ARTICLES:
+                return False  # "I look after a cat"
             if word in BREAKS or word in self.joins:
                 return True
             if word not in self.lex.adverbs and word not in self.lex.wh and word not in self.lex.auxiliaries:

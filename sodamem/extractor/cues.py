@@ -31,6 +31,7 @@ class Match:
     ends: bool = False
     neutral: bool = False  # the negation belongs to the cue: "can't stand"
     real: bool = False  # so does the modal: "could eat … every day"
+    still: bool = False  # told of the past, and still so: "I ticked single"
 
 
 class Complement:
@@ -102,9 +103,10 @@ class Complement:
         return at < self.clause.last and self.words.low[at] in prepositions
 
     def says(self, *lists: str) -> bool:
-        """True when the clause holds a phrase of one of these lists ("ended": no longer, any more)."""
-        span = self.words.start[self.clause.first], self.words.end[self.clause.last - 1]
-        return any(self.lexicon.phrases[name].search(self.words.text, *span) for name in lists)
+        """True when the clause holds a phrase of one of these lists ("ended"); or the sentence, if it tells a topic."""
+        words, clause = self.words, self.clause
+        spans = {False: (words.start[clause.first], words.end[clause.last - 1]), True: (words.start[0], words.end[-1])}
+        return any(self.lexicon.phrases[name].search(words.text, *spans[name in self.lexicon.topics]) for name in lists)
 
     def at(self, where: tuple[str, ...]) -> Iterator[Noun]:
         """The noun phrases at the first of these places that has any: object, complement, or a preposition.
@@ -236,7 +238,7 @@ def _fit(cue: Cue, rest: Complement) -> Iterator[Match]:
                 words=words.span(noun.first, noun.last),
             )
         value = rest.role("value", noun, type_)
-        yield Match(cue.predicate, value, own, counted, cue.change, cue.ends, cue.negated, cue.could)
+        yield Match(cue.predicate, value, own, counted, cue.change, cue.ends, cue.negated, cue.could, cue.still)
 
 
 def _accepts(cue: Cue, noun: Noun, rest: Complement) -> bool:

@@ -14,7 +14,7 @@ from itertools import accumulate
 from sodamem.extractor.clauses import BREAKS, Clause
 from sodamem.extractor.cues import Complement, Match, filler
 from sodamem.extractor.lexicon import Frame, Lexicon
-from sodamem.extractor.phrases import head, quantity, trim
+from sodamem.extractor.phrases import head, noun_before, quantity, trim
 from sodamem.extractor.scopes import scope_role
 from sodamem.extractor.verbs import Verb
 from sodamem.extractor.words import Words
@@ -60,7 +60,8 @@ def _match(
         value = Role(name="value", entity="", words=amount.words)
         return Match(declared.name, value, (), amount, frame.change)
     first, last = (bisect_right(starts, place) - 1 for place in (found.start("value"), found.end("value") - 1))
-    first = max((k + 1 for k in range(first, last + 1) if k in masked), default=first)
+    if found.start("value") == found.start():  # nothing of the idiom says where the value begins
+        first = max(first, noun_before(words, last + 1, masked, lexicon))
     noun = trim(words, first, last + 1, lexicon)
     if noun is None or lexicon.is_class("empty", head(words, noun)) or words.low[noun.first] in lexicon.closed:
         return None

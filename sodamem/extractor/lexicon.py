@@ -43,6 +43,7 @@ class Cue:
     receiver: bool = False
     could: bool = False
     alone: bool = False
+    still: bool = False
     kind: str = ""
     within: tuple[str, ...] = ()
     scope: str = ""
@@ -116,6 +117,7 @@ class Lexicon:
     doubts: frozenset[str]
     habitual: frozenset[str]
     slips: frozenset[str]
+    topics: frozenset[str]
     wh: frozenset[str]
     conjunctions: frozenset[str]
     subordinators: frozenset[str]

@@ -12,7 +12,7 @@ from sodamem.extractor.clauses import BREAKS, STOPS, Clause
 from sodamem.extractor.cues import Complement, Match, filler
 from sodamem.extractor.lexicon import Lexicon, Predicate
 from sodamem.extractor.mentions import Mention
-from sodamem.extractor.phrases import Noun, head, quantity, trim
+from sodamem.extractor.phrases import Noun, head, noun_before, quantity, trim
 from sodamem.extractor.scopes import scope_role
 from sodamem.extractor.verbs import Verb, read_verb
 from sodamem.extractor.words import Words
@@ -63,6 +63,7 @@ class Linker:
     ) -> None:
         self.words, self.low, self.clauses, self.masked = words, words.low, clauses, masked
         self.skipped, self.lex, self.known = skipped, lexicon, known
+        self.joins = lexicon.conjunctions | lexicon.subordinators
 
     def link(self, mention: Mention) -> Link | None:
         """The value of a slot, by the first way of saying it that fits."""
@@ -82,7 +83,8 @@ class Linker:
                 continue
             verb = read_verb(self.words, i + 1, "thing", (), self.lex)
             if verb is not None and verb.lemma == "be" and not verb.negated:
-                return self._at_complement(mention, verb, i)
+                found = self._at_complement(mention, verb, i)
+                return replace(found, match=replace(found.match, real=True)) if found else None
         return None
 
     # --- the ways of saying it ---------------------------------------------------------------------------------
@@ -138,9 +140,13 @@ class Linker:
         changes = verb.lemma != "be" and verb.lemma != "remain"
         clause = self._clause(replace(verb, after=mention.last), first)
         if self.low[first:begin] and self.low[begin - 1] in _ANAPHORS:
-            if self.low[first:begin - 1] and self.low[begin - 2] not in self.lex.adverbs:
+            first = begin - 1
+            while first > 0 and self.low[first - 1] in self.lex.adverbs:
+                first -= 1
+            joined = self.low[first - 1 : first]
+            if joined and joined[0] not in BREAKS and joined[0] not in self.joins:
                 return None
-            value = self.before(first)
+            value = self._antecedent(mention, first)
             return self._valued(mention, clause, value, first, changes=changes, inherited=True)
         value = (self._first_noun(first, begin), begin)
         return self._valued(mention, clause, value, begin, changes=changes)
@@ -225,6 +231,8 @@ class Linker:
         self, mention: Mention, complement: Complement, noun: Noun, *, changes: bool = False, inherited: bool = False
     ) -> Link | None:
         declared = self.lex.predicates[mention.predicate]
+        if self.low[noun.last - 1] == "one" and noun.last - noun.first > 1:
+            noun = replace(noun, last=noun.last - 1)  # "the 5 GB one"
         said = head(self.words, noun)
         if self.lex.is_class("empty", said) or self.low[noun.first] in self.lex.negations:
             return None
@@ -276,6 +284,17 @@ class Linker:
             return True
         amount = quantity(self.words, noun.first, noun.last, self.lex)
         return amount is not None and amount.unit in declared.units
+
+    def _antecedent(self, mention: Mention, at: int) -> tuple[int, int]:
+        """What "it" stands for before word `at`: a value of a fitting class, else the noun phrase right before."""
+        begin, end = self.before(at)
+        classes = self.lex.predicates[mention.predicate].by_value
+        if not classes or any(self.lex.is_class(name, self.low[begin:end]) for name in classes):
+            return begin, end
+        mark = self._left_mark(at - 1)
+        fits = (k for k in range(mark, at) if any(self.lex.is_class(name, [self.low[k]]) for name in classes))
+        found = next(fits, None)
+        return (begin, end) if found is None else (self.before(found)[0], found + 1)
 
     # --- places in the sentence --------------------------------------------------------------------------------
 
@@ -347,22 +366,12 @@ class Linker:
         end = at
         while end > 0 and (
             self.low[end - 1] in BREAKS
-            or self.low[end - 1] in self.lex.conjunctions
+            or self.low[end - 1] in self.joins
             or (end - 1) in self.skipped
             or (end - 1) in self.masked
         ):
             end -= 1
-        begin = end
-        while begin > 0 and self._is_inside(self.low[begin - 1], begin - 1):
-            begin -= 1
-        return begin, end
-
-    def _is_inside(self, word: str, at: int) -> bool:
-        lex = self.lex
-        if word in BREAKS or word in STOPS or at in self.masked or word in lex.auxiliaries or word == "'s":
-            return False
-        verb = word in lex.verbs and word not in lex.weak and "past" in lex.verbs[word]
-        return not (word in lex.closed or verb)
+        return noun_before(self.words, end, self.masked, self.lex), end
 
     def _sentence_end(self, at: int) -> int:
         return next((k for k in range(at, len(self.low)) if self.low[k] in STOPS), len(self.low))

@@ -61,7 +61,7 @@ def meaning(match: Match, clause: Clause, text: str, lexicon: Lexicon, *, questi
     done = modality == "past_event"
     kind: Kind = declared.kind if declared else "event" if done and not change else "fact"
     lasting = kind in ("state", "profile") or (declared is None and change)
-    plain = done and lasting and not change and not verb.perfect  # "I lived in Leeds", "I played chess"
+    plain = done and lasting and not change and not verb.perfect and not match.still  # "I lived in Leeds"
     former = plain and declared is not None and declared.past == "former"
     if plain and declared is not None and declared.past == "event":
         kind = "event"
@@ -94,7 +94,7 @@ def _passes(verb: Verb, change: bool, text: str, lexicon: Lexicon) -> bool:
     """True for a state that is said to end by itself."""
     if lexicon.phrases["temporary"].search(text):
         return True
-    goes_on = not (verb.past or verb.perfect or change)
+    goes_on = not (verb.past or verb.perfect or change or "been" in verb.aux)
     return goes_on and bool(lexicon.phrases["passing"].search(text))
 
 

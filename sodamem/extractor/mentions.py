@@ -98,17 +98,21 @@ def _described(words: Words, i: int, context: Context, lexicon: Lexicon) -> Iter
     if name is not None and not _FRESH.isdisjoint(low[i + 1 : name.last]):
         yield Mention(None, name.predicate, name.scope, i, name.last, name.carrier, True)
         return
+    if name is not None and (last := _placed(low, name.last, lexicon)) > name.last and not name.carrier:
+        yield Mention(context.speaker, name.predicate, name.scope, i, last)
+        return
     who = next((k for k in range(i + 2, min(size, i + 5)) if low[k] in ("i", "we", "he", "she")), 0)
     if not who:
         return
     person = context.speaker if low[who] in ("i", "we") else context.follow(low[who])
-    end = next((k for k in range(who + 1, min(size, who + 6)) if low[k] in lexicon.verbs), 0)
+    ends = [k for k in range(who + 1, min(size, who + 5)) if low[k] in lexicon.verbs or low[k] in lexicon.auxiliaries]
+    end = next((k for k in ends if low[k] not in lexicon.auxiliaries), ends[0] if ends else 0)
     if person is None or not end:
         return
     described = "that" in low[who - 1 : who]
     noun = low[i + 1 : who - described]
     last = end + 1
-    liked = lexicon.verbs[low[end]].get("base", "") in ("like", "love", "enjoy", "prefer")
+    liked = lexicon.verbs.get(low[end], {}).get("base", "") in ("like", "love", "enjoy", "prefer")
     if liked and low[last : last + 1] and low[last] in _EXTREME:
         yield Mention(person, "favourite", " ".join(noun), i, last + 1)
     elif noun[0] in ("fastest", "best", "quickest") and len(noun) > 1:
@@ -200,4 +204,4 @@ def _is_noun(word: str, inside: bool, lexicon: Lexicon) -> bool:
     if not inside:
         return True
     forms = lexicon.verbs.get(word, {})
-    return word not in lexicon.closed and not (("past" in forms and "base" not in forms) or "s" in forms)
+    return (word not in lexicon.closed or word == "one") and not (("past" in forms and "base" not in forms) or "s" in forms)

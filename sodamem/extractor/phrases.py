@@ -91,7 +91,7 @@ def trim(words: Words, first: int, last: int, lexicon: Lexicon) -> Noun | None:
         return None
     for i in range(first + 1, last):  # "yoga every morning", "a marathon one day"
         compares = words.low[i] in ("best", "most") and words.low[i + 1 : i + 2] == ["of"]
-        if compares or words.low[i] in ("every", "each") or words.low[i : i + 2] == ["one", "day"]:
+        if compares or words.low[i] in ("every", "each", "this") or words.low[i : i + 2] == ["one", "day"]:
             last = i
             break
     first, amount = _skip_determiners(words.low, first, last, lexicon)
@@ -124,6 +124,19 @@ def _skip_determiners(low: list[str], first: int, last: int, lexicon: Lexicon) -
             break
         first += 1
     return first, amount
+
+
+def noun_before(words: Words, end: int, masked: frozenset[int], lexicon: Lexicon) -> int:
+    """Where the noun phrase that ends before word `end` begins, without its determiner."""
+    begin = end
+    while begin > 0:
+        word, forms = words.low[begin - 1], lexicon.verbs.get(words.low[begin - 1], {})
+        verb = "past" in forms or ("s" in forms and word not in lexicon.weak)
+        apart = word in _MARKS or word == "'s" or word in lexicon.auxiliaries or begin - 1 in masked
+        if apart or word in lexicon.closed or (verb and word not in lexicon.weak):
+            break
+        begin -= 1
+    return begin
 
 
 def head(words: Words, noun: Noun) -> list[str]:

@@ -299,16 +299,16 @@ class TurnReader:
         if any(match.predicate in lexicon.predicates and "correction" in said.flags and not negated(said)
                for said, match in found):  # fmt: skip
             return []
-        value = said_instead(words, denial, lexicon)
+        said_no = [(said, match) for said, match in found if match.predicate in lexicon.predicates and negated(said)]
+        denied = _words(words, denial.wrong)
+        value = said_instead(words, denial, lexicon, denies=bool(denied or said_no))
         if value is None:
             return []
-        denied = _words(words, denial.wrong)
         if denial.corrects:
             for slot, person in slots:
                 found_ = self._fill(parsed, slot, person, value)
                 if found_ is not None:
                     return [found_]
-            said_no = [(said, match) for said, match in found if match.predicate in lexicon.predicates and negated(said)]
             for said, match in said_no:
                 role = filler(words, value.noun, "value", lexicon.predicates[match.predicate].type,
                               lexicon=lexicon, known=self.set.known)  # fmt: skip

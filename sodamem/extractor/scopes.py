@@ -19,7 +19,7 @@ def scope_role(declared: Predicate, told: str, value: Role, words: Words, *, lex
     told = told or _compared(words.low)
     scope = declared.same.get(told, told) or _by_value(declared, value, lexicon)
     if not scope and declared.nearby:
-        scope = next((word for word in words.low if is_event(word, lexicon)), "")
+        scope = next((word for word in words.low if is_event(word, lexicon) and word not in lexicon.verbs), "")
     if not scope:
         said = f" {' '.join(words.low)} "
         scope = next((name for name, cues in declared.marks.items() if any(f" {cue} " in said for cue in cues)), "")

@@ -95,6 +95,8 @@ def _main(
     word = low[i] if i < len(low) else ""
     forms: Mapping[Form, str] = lexicon.verbs.get(word, {})
     governs = lexicon.auxiliaries[aux[-1]] if aux else ""
+    if governs == "do" and lexicon.auxiliaries.get(aux[-2] if len(aux) > 1 else "") in ("do", "modal"):
+        return last_aux, "do", "base", False  # "I don't do yoga"
     must_be_verb = governs != "do" or len(aux) > 1 or last_aux + 1 < i  # "I don't foo", but not "I do yoga"
     if (
         not forms
@@ -121,7 +123,7 @@ def _main(
             return i, forms["base"], "base", False
         if aux[-1] == "would" and "participle" in forms:  # "I'd gone"
             return i, forms["participle"], "participle", False
-        if governs == "do" and word not in lexicon.closed:
+        if governs == "do" and (word not in lexicon.closed or word in lexicon.determiners):
             return last_aux, "do", "past" if aux[-1] == "did" else "base", False
         return None
     third_person = kind in ("name", "owned", "thing")
