@@ -17,12 +17,13 @@ from omegaconf import OmegaConf
 from sodamem import build, studies, text
 from sodamem.config import compose, plain
 from sodamem.errors import ConfigError
-from sodamem.evaluate import retrieve
+from sodamem.evaluate import results, retrieve
 from sodamem.metric.statistics import Estimate, bootstrap_p, holm, paired_bootstrap, paired_effect
 from sodamem.recorded import Recordings, Setting
 from sodamem.sweep_objective import by_question, fusion_of, is_replayable
 
 DRAWS, SEED = 10_000, 20  # of every resampling
+ACCURACY = "accuracy/strict"  # the one measure that needs answers; all others are of recall
 Scores = dict[str, float]  # by question id
 
 
@@ -164,7 +165,12 @@ def _replayed(setting: Setting, recordings: Recordings, measure: str) -> tuple[S
 
 def _live(cfg: Mapping[str, Any], measure: str) -> tuple[Scores, dict[str, str]]:
     built = OmegaConf.create(dict(cfg))
-    measured = retrieve(build.pipeline(built), build.component(built, "dataset").open())
+    pipeline, corpus = build.pipeline(built), build.component(built, "dataset").open()
+    if measure == ACCURACY:
+        answered = list(results(pipeline, corpus, build.component(built, "judge")))
+        right = {one.question.id: float(one.verdict.label == "correct") for one in answered}  # unjudged is not correct
+        return right, {one.question.id: one.question.history_id for one in answered}
+    measured = retrieve(pipeline, corpus)
     return (
         {row.question_id: row.values[measure] for row in measured if measure in row.values},
         {row.question_id: row.history_id for row in measured},

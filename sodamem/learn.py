@@ -1,6 +1,6 @@
 """Learning a fusion from a recording: logistic regression of which turn is gold on differences of award features.
 
-Pairwise, as in learning to rank (Herbrich, Graepel and Obermayer 2000; Joachims 2002): gold turns against the best-ranked
+Pairwise, as in learning to rank (Herbrich, Graepel and Obermayer 2000; Joachims 2002): gold turns against the best
 others of their question, every question with the same weight. Trained on the dev split.
 """
 
@@ -47,7 +47,7 @@ def fit(
     first = LogisticRegression(C=0.1, max_iter=300, class_weight="balanced").fit(scaled[used], gold[used])
     weights = first.coef_[0]
     for _ in range(rounds):
-        pairs, shares = _pairs(scaled, gold, owner, np.flatnonzero(chosen), scaled @ weights, rivals)
+        pairs, shares = _pairs(scaled, gold, owner, np.flatnonzero(chosen), score=scaled @ weights, rivals=rivals)
         wins = np.ones(len(pairs), dtype=bool)
         wins[1::2] = False  # half of the differences the other way round: a comparison has no side of its own
         pairs[1::2] *= -1
@@ -62,7 +62,7 @@ def fit(
 
 
 def _pairs(
-    matrix: Floats, gold: NDArray[np.bool_], owner: Ints, questions: NDArray[np.int64], score: Floats, rivals: int
+    matrix: Floats, gold: NDArray[np.bool_], owner: Ints, questions: NDArray[np.int64], *, score: Floats, rivals: int
 ) -> tuple[Floats, Floats]:
     """Differences gold - rival of features: float64 [p, f], and their weights, equal in sum for every question: [p]."""
     starts = np.searchsorted(owner, np.arange(int(owner.max(initial=0)) + 2))

@@ -10,7 +10,8 @@ import io
 import json
 import math
 import time
-from collections.abc import Mapping, Sequence
+import warnings
+from collections.abc import Callable, Mapping, Sequence
 from itertools import islice
 from pathlib import Path
 from typing import Any
@@ -121,7 +122,15 @@ def importances(search: Search) -> dict[str, float]:
     if len(search.complete()) < 20 or len(search.study.space) < 2:
         return {}
     evaluator = optuna.importance.PedAnovaImportanceEvaluator()
-    target = None if len(search.study.measures) == 1 else lambda trial: float(trial.values[0])
+    sign = (
+        -1.0 if next(iter(search.study.measures.values())) == "maximize" else 1.0
+    )  # it explains what makes values low
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", UserWarning)  # which says so
+        return _shares(search, evaluator, lambda trial: sign * float(trial.values[0]))
+
+
+def _shares(search: Search, evaluator: Any, target: Callable[[optuna.trial.FrozenTrial], float]) -> dict[str, float]:
     try:
         return dict(optuna.importance.get_param_importances(search.held, evaluator=evaluator, target=target))
     except (ValueError, RuntimeError):  # no knob that all trials share: there is nothing to compare

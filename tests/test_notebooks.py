@@ -6,11 +6,10 @@ import os
 import re
 from pathlib import Path
 
+import nbclient
+import nbformat
 import pytest
-
-nbformat = pytest.importorskip("nbformat")
-nbclient = pytest.importorskip("nbclient")
-kernelspec = pytest.importorskip("ipykernel.kernelspec")
+from ipykernel import kernelspec
 
 FOLDER = Path(__file__).parents[1] / "notebooks"
 NOTEBOOKS = sorted(FOLDER.glob("*.ipynb"))

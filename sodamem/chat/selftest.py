@@ -14,10 +14,10 @@ from sodamem.errors import ModelError, ServiceError
 from sodamem.types import ChatReply, ChatRequest, Message, Usage
 
 PHASE = "self_test"
-SHAPE = {
+SHAPE = {  # without anything that may go on for ever: a small model fills a whole number until its tokens end
     "type": "object",
-    "properties": {"colour": {"type": "string", "enum": ["red", "blue"]}, "number": {"type": "integer"}},
-    "required": ["colour", "number"],
+    "properties": {"colour": {"type": "string", "enum": ["red", "blue"]}, "warm": {"type": "boolean"}},
+    "required": ["colour", "warm"],
     "additionalProperties": False,
 }
 

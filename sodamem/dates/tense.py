@@ -39,7 +39,8 @@ _CUE = re.compile(
     + one_of(_FUTURE).replace("'", "['\u2019]?")
     + r")|(?P<behind>"
     + one_of(_PAST).replace("'", "['\u2019]?")
-    + rf"|(?!{one_of(_NOT_A_VERB)}\b)[a-z]{{2,}}ed))\b",
+    + rf"|(?:i|we|he|she|they)\s+(?:set|put|beat|let)"
+    rf"|(?!{one_of(_NOT_A_VERB)}\b)[a-z]{{2,}}ed))\b",
     re.IGNORECASE,
 )
 _STOP = re.compile(r"[.!?](?=\s|$)|[;\n]")

@@ -7,10 +7,11 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from sodamem.extractor.contrast import Contrast, remark
-from sodamem.extractor.cues import filler
+from sodamem.extractor.cues import filler, is_name
+from sodamem.extractor.entities import entity_id
 from sodamem.extractor.lexicon import Lexicon
 from sodamem.extractor.phrases import Noun, head, quantity, trim
 from sodamem.extractor.words import Words
@@ -29,6 +30,7 @@ class Value:
 
     noun: Noun
     amount: Quantity | None
+    bare: bool = False  # nothing but a cue stands before it: "No, Alex"; then only a name can be meant
 
 
 def takes_back(words: Words, lexicon: Lexicon) -> bool:
@@ -48,6 +50,8 @@ def said_instead(words: Words, denial: Contrast, lexicon: Lexicon, *, denies: bo
     text, phrases, start, end = words.text, lexicon.phrases, remark(words, lexicon), words.end[-1]
     opening = next((m for name in ("corrections", "decisions") if (m := phrases[name].match(text, start))), None)
     found = phrases["replacements"].search(text, start, end)
+    if found is None and denial.corrects:
+        found = phrases["restatements"].search(text, start, end)
     if found is not None and (denies or found.start() <= (opening.end() + 1 if opening else start)):
         begin = next((i for i in range(len(words)) if words.start[i] >= found.end()), len(words))
         return _value(words, begin, lexicon)
@@ -58,7 +62,9 @@ def said_instead(words: Words, denial: Contrast, lexicon: Lexicon, *, denies: bo
     if value is None or any(words.low[i].isalnum() for i in range(value.noun.last, len(words)) if i not in denial.skipped):
         return None  # more than a value: a sentence of its own
     low = words.low[value.noun.first : value.noun.last]
-    return None if any(word in lexicon.verbs and word not in lexicon.weak for word in low) else value
+    verb = any(word in lexicon.verbs and word not in lexicon.weak for word in low)
+    named = value.amount is not None or is_name(words, value.noun, lexicon)
+    return replace(value, bare=True) if named and not verb else None
 
 
 def _value(words: Words, begin: int, lexicon: Lexicon) -> Value | None:
@@ -80,7 +86,9 @@ def role_for(value: Value, old: Role, words: Words, lexicon: Lexicon, known: fro
         return Role(name="value", entity="", words=value.amount.words) if value.amount else None
     type_ = old.entity.partition(":")[0]
     new = filler(words, value.noun, "value", type_, lexicon=lexicon, known=known)
-    return new if new.entity.startswith(f"{type_}:") else None
+    if type_ == "other":  # what somebody is called
+        return replace(new, entity=entity_id(type_, new.words)) if value.bare else None
+    return new if new.entity.startswith(f"{type_}:") and not (value.bare and type_ == "thing") else None
 
 
 def corrected(

@@ -26,6 +26,7 @@ _ARTICLES = frozenset({"the", "a", "an"})
 BREAKS = frozenset(',;:—–-()"“”')
 STOPS = frozenset(".!?…")
 _JOINING = frozenset({"and", "but", "then", "or"})
+GERUND = "-ing"  # introduces "playing the harp keeps me sane"
 _TASTES = frozenset({"like", "love", "enjoy", "hate", "prefer", "adore", "dislike"})
 _LONGEST_SUBJECT = 9  # words
 _LONGEST_OPENING = 6  # words before the first subject: a time, a greeting, a topic
@@ -46,9 +47,12 @@ class Clause:
     inherited: bool = False  # subject taken over from the clause before: "I sold it and bought …"
 
 
-def parse(words: Words, lexicon: Lexicon, known: frozenset[str]) -> list[Clause]:
-    """The finite clauses of a sentence in order; `known` are lower-case names of people in the dialogue."""
-    parser = _Parser(words, lexicon, known)
+def parse(words: Words, lexicon: Lexicon, known: frozenset[str], masked: frozenset[int]) -> list[Clause]:
+    """The finite clauses of a sentence in order.
+
+    known: lower-case names of people in the dialogue · masked: words of time expressions, which open no clause.
+    """
+    parser = _Parser(words, lexicon, known, masked)
     found: list[Clause] = []
     i = edge = 0  # edge: everything before it belongs to the clauses found so far
     while i < len(words):
@@ -66,8 +70,8 @@ def parse(words: Words, lexicon: Lexicon, known: frozenset[str]) -> list[Clause]
 
 
 class _Parser:
-    def __init__(self, words: Words, lexicon: Lexicon, known: frozenset[str]) -> None:
-        self.words, self.low, self.lex, self.known = words, words.low, lexicon, known
+    def __init__(self, words: Words, lexicon: Lexicon, known: frozenset[str], masked: frozenset[int]) -> None:
+        self.words, self.low, self.lex, self.known, self.masked = words, words.low, lexicon, known, masked
         self.size = len(words)
         self.joins = lexicon.conjunctions | lexicon.subordinators
 
@@ -82,7 +86,7 @@ class _Parser:
             return special
         if kind in ("speaker", "pronoun") or (kind and boundary):
             return self._with_subject(i, i + 1, kind, edge, before)
-        named = self.words.capital(i) and (self._is_known(i) or self._may_be_name(i))
+        named = self.words.capital(i) and i not in self.masked and (self._is_known(i) or self._may_be_name(i))
         if not boundary and not (named and "," in self.low[edge:i] and self._is_finite(self._name_end(i))):
             return None
         if word in _OWNERS or word in _ARTICLES:
@@ -108,7 +112,7 @@ class _Parser:
     # --- the ways to open -----------------------------------------------------------------------------------
 
     def _with_subject(self, i: int, end: int, kind: SubjectKind, edge: int, before: Clause | None) -> Clause | None:
-        inverted = i > edge and self.low[i - 1] in self.lex.auxiliaries
+        inverted = i > edge and self.low[i - 1] in self.lex.auxiliaries and i - 1 not in self.masked
         verb = read_verb(self.words, end, kind, (self.low[i - 1],) if inverted else (), self.lex)
         if verb is None:
             return None
@@ -122,6 +126,8 @@ class _Parser:
 
     def _joined(self, i: int, edge: int, before: Clause) -> Clause | None:
         """Takes over the subject of the clause before it: "… and bought a bike"."""
+        if i in self.masked or self.low[i] in self.lex.adverbs:
+            return None
         joint = i
         while joint > edge and self.low[joint - 1] in self.lex.adverbs:
             joint -= 1
@@ -147,7 +153,9 @@ class _Parser:
     def _goes_on(self, i: int, before: Clause) -> bool:
         """True for the present of one who did or does something else before: "I live in York and use vim"."""
         form: Form = "base" if before.kind in ("speaker", "elided") else "s"
-        if form not in self.lex.verbs.get(self.low[i], {}) or before.verb.lemma in _TASTES or before.verb.effects:
+        lemma = self.lex.verbs.get(self.low[i], {}).get(form, "")
+        tastes = before.verb.lemma in _TASTES or lemma in _TASTES
+        if tastes or before.verb.effects or lemma not in self.lex.cues or self.low[i - 1] == ",":
             return False
         following = self._word(i + 1)
         joins = following in self.joins or following == "of" or not following.isalnum()
@@ -185,7 +193,8 @@ class _Parser:
         verb = read_verb(self.words, i, "speaker", (), self.lex)
         if verb is None or verb.lemma not in self.lex.cues:
             return None
-        return Clause(i, self.size, "", before.kind, before.subject, replace(verb, form="past"), inherited=True)
+        verb = replace(verb, form="past", effects=(*verb.effects, "begin"))
+        return Clause(i, self.size, "", before.kind, before.subject, verb, inherited=True)
 
     def _seen_doing(self, i: int, before: Clause) -> Clause | None:
         """ "You'll find me lifting at Ironworks"."""
@@ -214,7 +223,7 @@ class _Parser:
         ends = range(i + 2, min(self.size, i + 9) - 1)
         end = next((k for k in ends if low[k].endswith("s") and low[k + 1] in ("me", "us")), 0)
         verb = read_verb(self.words, i, "speaker", ("am",), self.lex) if end else None
-        return Clause(i, end, "", "elided", (i, i), verb) if verb and verb.after <= end else None
+        return Clause(i, end, GERUND, "elided", (i, i), verb) if verb and verb.after <= end else None
 
     def _word(self, i: int) -> str:
         return self.low[i] if i < self.size else ""
@@ -223,10 +232,13 @@ class _Parser:
 
     def _is_boundary(self, i: int, edge: int, before: Clause | None) -> bool:
         """True where a new clause may begin: after a break, a joining word, or before anything else was said."""
+        if before and i - 1 == edge and self.low[edge] in self.lex.prepositions and self.low[i] in _ARTICLES:
+            return False  # "I look after a cat"
         while i > edge:
             word = self.low[i - 1]
-            if i - 1 == edge and word in self.lex.prepositions and self.low[i] in _ARTICLES:
-                return False  # "I look after a cat"
+            if i - 1 in self.masked or (i in self.masked and word in self.lex.prepositions | self.lex.determiners):
+                i -= 1
+                continue
             if word in BREAKS or word in self.joins:
                 return True
             if word not in self.lex.adverbs and word not in self.lex.wh and word not in self.lex.auxiliaries:
@@ -241,6 +253,8 @@ class _Parser:
             openers = (word for word in self.low[:i] if word in self.lex.subordinators or word in self.lex.introducers)
             return 0, next(openers, "")
         for k in range(i - 1, max(edge, i - _LONGEST_JOINT) - 1, -1):
+            if k in self.masked:
+                continue
             if self.low[k] in BREAKS:
                 return k + 1, ""
             if self.low[k] in self.joins or self.low[k] in self.lex.introducers:

@@ -54,6 +54,11 @@ class Complement:
         self.antecedent, self.receives = antecedent, receives
 
     @property
+    def dated(self) -> bool:
+        """True when the clause holds a time expression."""
+        return any(i in self.masked for i in range(self.clause.first, self.clause.last))
+
+    @property
     def particle(self) -> str:
         """The "out" of "work out", else empty."""
         word = self.words.low[self.first] if self.first < self.clause.last else ""
@@ -212,17 +217,18 @@ def _fit(cue: Cue, rest: Complement) -> Iterator[Match]:
         if not words.raw(noun.first).isdigit() and not lexicon.is_class("empty", head(words, noun))
     )
     amount = quantity(words, rest.first, rest.clause.last, lexicon, times=True)
+    change = cue.change or verb.lemma == "become"
     if cue.value == ("none",):
-        yield Match(cue.predicate, Role(name="value", entity="", words=""), roles, None, cue.change, cue.ends)
+        yield Match(cue.predicate, Role(name="value", entity="", words=""), roles, None, change, cue.ends)
         return
     if cue.value == ("quantity",):
         if amount and (not cue.unit or amount.unit in cue.unit.split()):
             value = Role(name="value", entity="", words=amount.words)
-            yield Match(cue.predicate, value, roles, amount, cue.change, cue.ends)
+            yield Match(cue.predicate, value, roles, amount, change, cue.ends)
         return
     if cue.fill:
         value = Role(name="value", entity=entity_id(type_, cue.fill), words=cue.fill)
-        yield Match(cue.predicate, value, roles, None, cue.change, cue.ends)
+        yield Match(cue.predicate, value, roles, None, change, cue.ends)
         return
     for noun in rest.at(cue.value):
         if not _accepts(cue, noun, rest):
@@ -238,7 +244,7 @@ def _fit(cue: Cue, rest: Complement) -> Iterator[Match]:
                 words=words.span(noun.first, noun.last),
             )
         value = rest.role("value", noun, type_)
-        yield Match(cue.predicate, value, own, counted, cue.change, cue.ends, cue.negated, cue.could, cue.still)
+        yield Match(cue.predicate, value, own, counted, change, cue.ends, cue.negated, cue.could, cue.still)
 
 
 def _accepts(cue: Cue, noun: Noun, rest: Complement) -> bool:
@@ -279,5 +285,7 @@ def preference_match(complement: Complement) -> list[Match]:
             if segment.preposition not in ("because", "since", "with") and (segment.preposition or last == verb.after):
                 last = noun.last
     said = words.span(verb.at, last)
-    predicate = "dislikes" if verb.outer in ("hate", "dislike") else "likes"
-    return [Match(predicate, Role(name="value", entity=entity_id("thing", said), words=said))]
+    hates = verb.outer in ("hate", "dislike")
+    opposed = verb.negated and not hates and not complement.says("ended")  # "never enjoys camping"
+    predicate = "dislikes" if hates or opposed else "likes"
+    return [Match(predicate, Role(name="value", entity=entity_id("thing", said), words=said), neutral=opposed)]

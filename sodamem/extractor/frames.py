@@ -8,7 +8,6 @@ from __future__ import annotations
 import re
 from bisect import bisect_right
 from collections.abc import Iterator
-from dataclasses import replace
 from itertools import accumulate
 
 from sodamem.extractor.clauses import BREAKS, Clause
@@ -35,7 +34,8 @@ def framed(
             first, last = (bisect_right(starts, place) - 1 for place in (found.start(), found.end() - 1))
             match = _match(frame, found, starts, words, masked, lexicon, known)
             if match is not None:
-                verb = Verb(at=first, after=last + 1, lemma="be", form="base")
+                told, match = match
+                verb = Verb(at=told, after=last + 1, lemma="be", form="base")
                 clause = Clause(first, len(words), _introducer(words, first, frame, lexicon), "elided", (0, 0), verb)
                 yield Complement(words, clause, masked, lexicon=lexicon, known=known), match
 
@@ -48,7 +48,8 @@ def _match(
     masked: frozenset[int],
     lexicon: Lexicon,
     known: frozenset[str],
-) -> Match | None:
+) -> tuple[int, Match] | None:
+    """The match, and the first word of the idiom."""
     declared = lexicon.predicates[frame.predicate]
     groups = found.groupdict()
     told = groups.get("scope") or ""
@@ -58,7 +59,7 @@ def _match(
         if amount is None or amount.unit not in declared.units or not amount.words.startswith(words.raw(at)):
             return None
         value = Role(name="value", entity="", words=amount.words)
-        return Match(declared.name, value, (), amount, frame.change)
+        return bisect_right(starts, found.start()) - 1, Match(declared.name, value, (), amount, frame.change)
     first, last = (bisect_right(starts, place) - 1 for place in (found.start("value"), found.end("value") - 1))
     if found.start("value") == found.start():  # nothing of the idiom says where the value begins
         first = max(first, noun_before(words, last + 1, masked, lexicon))
@@ -73,14 +74,17 @@ def _match(
     role = filler(words, noun, "value", declared.type, lexicon=lexicon, known=known)
     if declared.type == "place" and not words.capital(noun.first):
         return None
+    if any("ing" in lexicon.verbs.get(word, {}) for word in said[:1]) and not frame.fits:
+        return None
     scope = scope_role(declared, _singular(told), role, words, lexicon=lexicon)
-    named = noun.last
-    kept = replace(role, words=role.words)
-    extra = _called(words, noun.first, named, lexicon)
-    return Match(declared.name, kept, (*((scope,) if scope else ()), *extra), None, frame.change)
+    if declared.scope and scope is None:
+        return None
+    roles = (*((scope,) if scope else ()), *_called(words, noun.first, noun.last))
+    begins = noun.first if found.start("value") == found.start() else bisect_right(starts, found.start()) - 1
+    return begins, Match(declared.name, role, roles, None, frame.change)
 
 
-def _called(words: Words, first: int, last: int, lexicon: Lexicon) -> tuple[Role, ...]:
+def _called(words: Words, first: int, last: int) -> tuple[Role, ...]:
     at = next((k for k in range(first, last) if words.low[k] in ("named", "called")), last)
     name = words.span(at + 1, last) if at + 1 < last else ""
     return (Role(name="name", entity=f"other:{name.lower()}", words=name),) if name else ()

@@ -25,10 +25,11 @@ _SAYS = {
     "turn": ("to",), "upgrade": ("to",), "set": ("to", "at"), "raise": ("to",), "stand": ("at",), "run": ("at", "on"),
     "sit": ("at",), "come": ("at", "in", "to"), "say": ("object",), "read": ("object",), "show": ("object",),
     "take": ("object",), "cost": ("object",), "do": ("object",), "include": ("object",), "have": ("object",),
-    "reach": ("object",), "drop": ("to",), "put": ("at",), "give": ("object",),
+    "reach": ("object",), "drop": ("to",), "put": ("at",),
 }  # fmt: skip
+_TELLING = frozenset({"say", "read", "show", "take", "cost", "do", "include", "have", "reach", "come"})  # amounts, or …
 _STILL = frozenset({"be", "cost", "take", "stand", "run", "sit", "say", "read", "show", "include", "remain", "stay",
-                    "do", "have", "give"})  # fmt: skip
+                    "do", "have"})  # fmt: skip
 _LINKING = frozenset({"be", "become", "remain", "stay"})
 _TAKING_PLACE = frozenset({"take", "replace", "overtake", "beat", "serve", "count", "succeed"})  # "… as my favourite"
 _CHANGING = frozenset({
@@ -94,10 +95,20 @@ class Linker:
         i = mention.last + (mention.carrier and self.low[mention.last : mention.last + 1] == ["it"])
         while i in self.masked:
             i += 1
-        if mention.first and self.low[mention.first - 1] in self.lex.auxiliaries:
-            return None  # a question
+        if not self._opens(mention.first) and i == mention.last:
+            return None  # "is my gym …?", "losing my job gave …", "in my home town …"
         verb = read_verb(self.words, i, "owned", (), self.lex)
-        return self._at_complement(mention, verb, mention.first) if verb is not None else None
+        return self._at_complement(mention, verb, self._left_break(mention.first)) if verb is not None else None
+
+    def _opens(self, at: int) -> bool:
+        """True where a subject may begin."""
+        word = self.low[at - 1] if at else ","
+        joins = word in BREAKS or word in self.joins or word in self.lex.introducers or word == "all"
+        return joins or word in self.lex.adverbs or at - 1 in self.masked or self._is_thinking(word)
+
+    def _is_thinking(self, word: str) -> bool:
+        lemma = next(iter(self.lex.verbs.get(word, {}).values()), "")
+        return lemma in self.lex.opinion or lemma in self.lex.report
 
     def _holds(self, mention: Mention) -> Link | None:
         """ "My flat in Leeds has no lift", "my desk is at Brightwater Labs"."""
@@ -122,6 +133,9 @@ class Linker:
         if declared.quantity:
             return self._measured(mention, complement, verb.after, clause.last)
         for noun in complement.at(places):
+            amount = quantity(self.words, noun.first, noun.last, self.lex)
+            if verb.lemma in _TELLING and not mention.carrier and amount is None:
+                return None
             found = self._link(mention, complement, noun, changes=verb.passive or verb.lemma not in _STILL)
             if found is not None:
                 return found
@@ -139,7 +153,7 @@ class Linker:
         first = self._left_break(begin)
         changes = verb.lemma != "be" and verb.lemma != "remain"
         clause = self._clause(replace(verb, after=mention.last), first)
-        if self.low[first:begin] and self.low[begin - 1] in _ANAPHORS:
+        if begin and self.low[begin - 1] in _ANAPHORS:
             first = begin - 1
             while first > 0 and self.low[first - 1] in self.lex.adverbs:
                 first -= 1
@@ -223,9 +237,15 @@ class Linker:
             first = self._left_mark(before - 1) if inherited else value[0]
             return self._measured(mention, complement, first, before, changes=changes, inherited=inherited)
         noun = trim(self.words, *value, self.lex) if value[0] < value[1] else None
-        if noun is None or any(self.low[k] in BREAKS or self.low[k] in self.lex.closed for k in range(noun.first, noun.last)):
+        if noun is None or any(self._is_no_noun(k) for k in range(noun.first, noun.last)):
             return None
         return self._link(mention, complement, noun, changes=changes, inherited=inherited)
+
+    def _is_no_noun(self, k: int) -> bool:
+        """True for a mark, a word of a closed class, and a verb that is likelier one than a noun: "come alive"."""
+        word, forms = self.low[k], self.lex.verbs.get(self.low[k], {})
+        verb = ("base" in forms or "past" in forms) and word not in self.lex.weak and not self.words.capital(k)
+        return word in BREAKS or word in self.lex.closed or verb
 
     def _link(
         self, mention: Mention, complement: Complement, noun: Noun, *, changes: bool = False, inherited: bool = False
@@ -294,7 +314,12 @@ class Linker:
         mark = self._left_mark(at - 1)
         fits = (k for k in range(mark, at) if any(self.lex.is_class(name, [self.low[k]]) for name in classes))
         found = next(fits, None)
-        return (begin, end) if found is None else (self.before(found)[0], found + 1)
+        if found is None:
+            return begin, end
+        last = found + 1
+        while last < at and any(self.lex.is_class(name, [self.low[last]]) for name in classes):
+            last += 1
+        return self.before(last)[0], last
 
     # --- places in the sentence --------------------------------------------------------------------------------
 
@@ -340,6 +365,9 @@ class Linker:
         """The first word of the stretch that holds word `at`: after a break, a joining word, or a time."""
         k = at
         while k > 0:
+            if k - 1 in self.masked:
+                k -= 1
+                continue
             word = self.low[k - 1]
             joins = word in self.lex.conjunctions or word in self.lex.subordinators
             if word in BREAKS or word in STOPS or (joins and word not in ("as", "after", "before")):
@@ -355,9 +383,7 @@ class Linker:
         """Where the noun phrase that ends at `last` begins, after times, adverbs and "I notice"."""
         begin = first
         for k in range(first, last):
-            lemma = next(iter(self.lex.verbs.get(self.low[k], {}).values()), "")
-            thinks = lemma in self.lex.opinion or lemma in self.lex.report
-            if k in self.masked or thinks or (self.low[k] in self.lex.prepositions and self.low[k] != "of"):
+            if k in self.masked or self._is_thinking(self.low[k]) or (self.low[k] in self.lex.prepositions and self.low[k] != "of"):
                 begin = k + 1
         return begin
 

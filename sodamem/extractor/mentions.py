@@ -42,12 +42,12 @@ class Mention:
     held_by: str = ""  # the preposition before the value: "my desk at …"
 
 
-def mentions(words: Words, context: Context, lexicon: Lexicon) -> list[Mention]:
-    """The slots named in a sentence, from left to right, without overlaps."""
+def mentions(words: Words, masked: frozenset[int], context: Context, lexicon: Lexicon) -> list[Mention]:
+    """The slots named in a sentence, from left to right, without overlaps. `masked`: words of time expressions."""
     found: list[Mention] = []
     i = 0
     while i < len(words):
-        mention = next(_at(words, i, context, lexicon), None)
+        mention = next(_at(words, i, context, lexicon), None) if i not in masked else None
         if mention is not None:
             found.append(mention)
         i = mention.last if mention else i + 1
@@ -71,13 +71,15 @@ def _possessed(words: Words, i: int, context: Context, lexicon: Lexicon) -> Iter
     low = words.low
     end = next((k for k in range(i, min(len(words), i + _LONGEST_NAME + 4)) if not _may_name(low[k])), None)
     end = end or min(len(words), i + _LONGEST_NAME + 4)
-    if low[i] not in _OWNERS and "'s" not in low[i + 1 : end]:
-        return
+    if low[i] not in _OWNERS:
+        owner = next((k for k in range(i + 1, end) if low[k] == "'s"), None)
+        if owner is None or low[i] in lexicon.closed or slot(low, owner + 1, end, lexicon) is None:
+            return
     subject = owned(i, end, words, context, lexicon)
     if subject is None or subject.noun == (0, 0):
         return
     at, name = subject.noun[0], slot(low, subject.noun[0], end, lexicon)
-    if name is None:
+    if name is None or (name.predicate == "called" and low[i] in ("his", "her")):
         return
     first = i
     if i > 2 and low[i - 1] == "of" and low[i - 2] in _OF:

@@ -6,6 +6,7 @@ are too hollow to mean anything, so that precision does not pay for it.
 
 from __future__ import annotations
 
+from sodamem.extractor.clauses import GERUND
 from sodamem.extractor.cues import Complement, Match
 from sodamem.extractor.phrases import head, quantity
 from sodamem.types import Role
@@ -20,7 +21,7 @@ def open_match(complement: Complement) -> list[Match]:
     """At most one match, whose predicate is the lemma of the verb; none for hollow verbs and empty objects."""
     verb, lexicon = complement.clause.verb, complement.lexicon
     told = verb.past or verb.perfect
-    if complement.clause.introducer in lexicon.introducers:
+    if complement.clause.introducer in lexicon.introducers or complement.clause.introducer == GERUND:
         return []
     if any(word in lexicon.modals or word == "can" for word in verb.aux) and not verb.effects:
         return []  # what one can or might do is no event
@@ -30,7 +31,7 @@ def open_match(complement: Complement) -> list[Match]:
         return []
     value = next(complement.at(_PLACES), None)
     if value is None or lexicon.is_class("empty", head(complement.words, value)):
-        dated = bool(complement.masked) and (told or verb.progressive) and not verb.negated
+        dated = complement.dated and (told or verb.progressive) and not verb.negated
         bare = dated and verb.lemma not in lexicon.hollow  # "I graduated last week"
         return [Match(verb.lemma, Role(name="value", entity="", words=""))] if bare else []
     if verb.lemma in lexicon.hollow and value.first > complement.first + 3:

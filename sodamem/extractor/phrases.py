@@ -13,6 +13,7 @@ _MARKS = frozenset(',;:.!?…()"“”—–-')
 _LONGEST_NOUN = 9  # words
 _RECEIVERS = frozenset({"it", "me", "us", "you", "him", "them"})
 _QUANTIFIERS = frozenset({"bit", "lot", "lots", "couple", "bunch", "plenty", "number", "kind", "pair", "few"})
+_ONCE = (["one", "day"], ["this", "time"])
 _NAMING = frozenset({"named", "called"})
 _MODIFYING = frozenset({"of", "from", "with", "for", "who", "that"})
 _QUOTES = {'"': '"', "“": "”", "‘": "’"}
@@ -50,7 +51,7 @@ def segments(words: Words, first: int, last: int, masked: frozenset[int], lexico
         if word in lexicon.prepositions and word != "of" and i not in masked:
             found.append(Segment(preposition, begin, i))
             preposition, begin = word, i + 1
-        elif (word in lexicon.subordinators or word in lexicon.wh) and not (
+        elif (word in lexicon.subordinators or word in lexicon.wh) and i not in masked and not (
             word == "that" and i == begin and _is_noun(words, i + 1, lexicon)
         ):
             last = i
@@ -91,7 +92,7 @@ def trim(words: Words, first: int, last: int, lexicon: Lexicon) -> Noun | None:
         return None
     for i in range(first + 1, last):  # "yoga every morning", "a marathon one day"
         compares = words.low[i] in ("best", "most") and words.low[i + 1 : i + 2] == ["of"]
-        if compares or words.low[i] in ("every", "each", "this") or words.low[i : i + 2] == ["one", "day"]:
+        if compares or words.low[i] in ("every", "each") or words.low[i : i + 2] in _ONCE:
             last = i
             break
     first, amount = _skip_determiners(words.low, first, last, lexicon)

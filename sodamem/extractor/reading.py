@@ -14,9 +14,9 @@ from itertools import chain
 
 from sodamem.extractor.amend import Value, corrected, other_roles, said_instead, takes_back
 from sodamem.extractor.clauses import Clause, parse
-from sodamem.extractor.contrast import Contrast, contrast
+from sodamem.extractor.contrast import Contrast, contrast, remark
 from sodamem.extractor.cues import Complement, Match, filler, matches, preference_match
-from sodamem.extractor.entities import named
+from sodamem.extractor.entities import entity_id, named
 from sodamem.extractor.frames import framed
 from sodamem.extractor.lexicon import Lexicon
 from sodamem.extractor.links import Linker
@@ -30,6 +30,7 @@ from sodamem.extractor.subject import Context, Person, Subject, named_person, re
 from sodamem.extractor.verbless import named_me
 from sodamem.extractor.words import Words, tokenise
 from sodamem.extractor.writing import Said, Setting, Writer
+from sodamem.text import normalise
 from sodamem.types import FactEvent, Role, TimeValue, Turn
 
 _QUOTED = re.compile(r"“[^”\n]{9,}”|\"[^\"\n]{9,}\"|(?<!\w)['‘][A-Z][^'’\n]{12,}['’](?!\w)")
@@ -85,31 +86,34 @@ class TurnReader:
         return self.writer.facts()
 
     def _read(self, sentence: Sentence, words: Words) -> None:
-        lexicon, span = self.set.lexicon, (sentence.start, sentence.end)
+        lexicon, span = self.set.lexicon, (remark(words, self.set.lexicon), sentence.end)
         denial = contrast(words, lexicon)
         if denial.wrong == (0, 0) and self._recent and takes_back(words, lexicon):
             self._keep(self.writer.restate(span, replace(self._recent[-1], polarity=False, flags=("retraction",))))
             return
         parsed = self._parse(span, words, denial)
-        slots = mentions(words, self._context, lexicon)
+        slots = mentions(words, parsed.masked, self._context, lexicon)
         linked, open_slots = self._linked(parsed, slots)
         found = [*linked, *self._framed(parsed), *self._claused(parsed, {said.verb for said, _ in linked})]
         found = found or self._verbless(parsed)
         found += self._amended(parsed, open_slots, found)
         told: set[tuple[str, str, str]] = set()
+        wrong = _words(words, denial.wrong)
         for said, match in found:
+            if wrong and "correction" in said.flags and match.predicate in lexicon.predicates and not negated(said):
+                match = _against(match, wrong)
             what = match.predicate, said.person.id, match.value.words.lower()
             if what not in told:
                 self._keep(self.writer.add(said, self._slotted(match)))
             told.add(what)
 
     def _parse(self, span: tuple[int, int], words: Words, denial: Contrast) -> _Parsed:
-        clauses = parse(words, self.set.lexicon, self.set.known)
-        subjects = [resolve(clause, words, self._context, self.set.lexicon) for clause in clauses]
         values = self._values(*span)
         masked = frozenset(
             i for value in values for i in range(*(bisect_left(words.start, place) for place in (value.start, value.end)))
         )
+        clauses = parse(words, self.set.lexicon, self.set.known, masked)
+        subjects = [resolve(clause, words, self._context, self.set.lexicon) for clause in clauses]
         return _Parsed(span, words, clauses, subjects, values, masked, denial)
 
     def _keep(self, fact: FactEvent) -> None:
@@ -145,9 +149,11 @@ class TurnReader:
         words, lexicon, clauses = parsed.words, self.set.lexicon, parsed.clauses
         shared: tuple[TimeValue, ...] = ()
         quoter: Person | None = None
+        opening = next((n for n, clause in enumerate(clauses) if words.end[clause.last - 1] > parsed.span[0]), 0)
         for number, (clause, subject) in enumerate(zip(clauses, parsed.subjects, strict=True)):
-            start = words.start[clause.first] if number else parsed.span[0]
+            start = words.start[clause.first] if number != opening else parsed.span[0]
             span = parsed.span if len(clauses) == 1 else (start, words.end[clause.last - 1])
+            span = span if span[0] < span[1] else (words.start[clause.first], words.end[clause.last - 1])
             values = self._values(*span) or (shared if clause.inherited else ())
             said = Said(
                 span=span,
@@ -155,7 +161,7 @@ class TurnReader:
                 person=self.speaker,
                 question=asked(clause, words, number == len(clauses) - 1, lexicon),
                 values=values,
-                flags=("correction",) if self._corrects(parsed, number) else (),
+                flags=("correction",) if self._corrects(parsed, number == opening) else (),
             )
             if clause.verb.after < clause.last and words.low[clause.verb.after] in _ME and clause.kind != "speaker":
                 received = replace(said, complement=said.complement.received())
@@ -189,8 +195,8 @@ class TurnReader:
             antecedent=antecedent if antecedent and antecedent.first < antecedent.last else None,
         )
 
-    def _corrects(self, parsed: _Parsed, number: int) -> bool:
-        return parsed.denial.corrects and (number == 0 or parsed.denial.whole or self._denies_first(parsed))
+    def _corrects(self, parsed: _Parsed, opens: bool) -> bool:
+        return parsed.denial.corrects and (opens or parsed.denial.whole or self._denies_first(parsed))
 
     def _denies_first(self, parsed: _Parsed) -> bool:
         """ "Actually I don't live in York, I live in Leeds": the denial makes the next clause a correction too."""
@@ -244,8 +250,8 @@ class TurnReader:
     def _around(self, parsed: _Parsed, clause: Clause, complement: Complement, whole: bool) -> Said:
         words = parsed.words
         first, last = (0, len(words)) if whole else (clause.first, max(clause.last, clause.verb.after))
-        span = (words.start[first], words.end[min(last, len(words)) - 1])
-        span = parsed.span if len(parsed.clauses) < 2 else span
+        span = (max(words.start[first], parsed.span[0]), words.end[min(last, len(words)) - 1])
+        span = parsed.span if len(parsed.clauses) < 2 or span[0] >= span[1] else span
         corrects = parsed.denial.corrects and (parsed.denial.whole or first == 0 or len(parsed.clauses) < 2)
         return Said(
             span=span,
@@ -353,7 +359,7 @@ class TurnReader:
     def _slotted(self, match: Match) -> Match:
         """ "I moved from Apollo to Gemini": what was said of Apollo tells which slot changes."""
         old = next((role for role in match.roles if role.name == "from"), None)
-        if old is None or not match.change:
+        if old is None or not match.change or match.predicate not in ("lives_in", "uses"):
             return match
         named_before = chain(reversed(self._recent), self._recall(self.turn.speaker, old.words))
         for fact in named_before:
@@ -361,6 +367,15 @@ class TurnReader:
             if value and fact.predicate in self.set.lexicon.predicates and old.words.lower() in value.words.lower():
                 return replace(match, predicate=fact.predicate)
         return match
+
+
+def _against(match: Match, wrong: str) -> Match:
+    """The correction with what it denies, which tells which statement it corrects."""
+    if any(role.name == "from" for role in match.roles) or normalise(match.value.words) == normalise(wrong):
+        return match
+    kind = match.value.entity.partition(":")[0]
+    old = Role(name="from", entity=entity_id(kind, wrong) if kind else "", words=wrong)
+    return replace(match, roles=(*match.roles, old))
 
 
 def negated(said: Said) -> bool:

@@ -17,6 +17,7 @@ SubjectKind = Literal["speaker", "addressee", "pronoun", "name", "owned", "thing
 
 _PAST_AUXILIARIES = ("was", "were", "had", "did")
 _BY_MEANS = (["by"], [","], ["."])  # "getting to work by bike": a place, not what is done
+_ON_FOOT = ["on", "foot"]
 _DEEPEST_CHAIN = 3  # "am going to try to start running"
 
 
@@ -68,7 +69,7 @@ def read_verb(words: Words, i: int, kind: SubjectKind, aux: tuple[str, ...], lex
             break
         i += 1
     main = _main(low, i, kind, aux=seen, last_aux=last_aux, lexicon=lexicon)
-    if main is None:
+    if main is None or main[0] >= size:
         return None
     at, lemma, form, passive = main
     own = tuple(seen[:-1] if at == last_aux < i else seen)  # an auxiliary may be the main verb: "I am at home"
@@ -159,7 +160,7 @@ def _next_in_chain(low: list[str], verb: Verb, lexicon: Lexicon) -> Verb | None:
     elif "ing" not in chain.links:
         return None
     lemma = lexicon.verbs.get(low[at], {}).get(form) if at < len(low) else None
-    if lemma is None or (low[at] == "work" and low[at + 1 : at + 2] in _BY_MEANS):
+    if lemma is None or (low[at] == "work" and (low[at + 1 : at + 2] in _BY_MEANS or low[at + 1 : at + 3] == _ON_FOOT)):
         return None
     effect = chain.effect
     if effect == "go":  # "going to swim" is a plan, "went swimming" and "went to see" are done

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import datetime
 
 from sodamem.types import Interval, TimeValue
@@ -26,6 +26,11 @@ class Times:
     since: datetime | None = None
     until: datetime | None = None
     future: bool = False
+    loose: bool = False  # "these days": about when it was said, which is no time that a state began
+
+    def of_state(self) -> Times:
+        """The same times for a state, which "lately" does not date."""
+        return replace(self, occurred=None) if self.loose else self
 
 
 def times_of(values: Sequence[TimeValue], text: str, at: datetime) -> Times:
@@ -33,6 +38,7 @@ def times_of(values: Sequence[TimeValue], text: str, at: datetime) -> Times:
     occurred: Interval | None = None
     since: datetime | None = None
     until: datetime | None = None
+    loose = False
     for value in values:
         if value.interval is None:
             continue
@@ -47,8 +53,9 @@ def times_of(values: Sequence[TimeValue], text: str, at: datetime) -> Times:
                 since = since or value.interval.start
         elif occurred is None:
             occurred = value.interval
+            loose = value.approximate and occurred.start < at <= occurred.end
     future = occurred is not None and occurred.start > at
-    return Times(tuple(values), occurred, since, until, future)
+    return Times(tuple(values), occurred, since, until, future, loose)
 
 
 def validity(times: Times, *, temporary: bool, former: bool, changed: bool) -> tuple[datetime | None, datetime | None]:

@@ -15,7 +15,7 @@ def obedient(act, again=lambda number: "five rivers"):
     def reply(body):
         if "response_format" in body:
             assert body["response_format"]["json_schema"]["schema"] == SHAPE
-            return act.says(json.dumps({"colour": "red", "number": 1}))(body)
+            return act.says(json.dumps({"colour": "red", "warm": True}))(body)
         if "structured_outputs" in body:
             return act.says(body["structured_outputs"]["choice"][1])(body)
         return act.says(again(next(count)))(body)
@@ -42,17 +42,17 @@ def test_a_server_that_ignores_shapes_is_found_out(server, chat, act):
     with pytest.raises(ServiceError, match="must enforce a schema, and did not"):
         self_test(chat())
     server.acts = [
-        lambda body: act.says("perhaps" if "structured_outputs" in body else '{"colour": "red", "number": 1}')(body)
+        lambda body: act.says("perhaps" if "structured_outputs" in body else '{"colour": "red", "warm": true}')(body)
     ]
     with pytest.raises(ServiceError, match="must enforce choices, and did not"):
         self_test(chat())
-    server.acts = [act.says('Here: {"colour": "red", "number": 1}')]
+    server.acts = [act.says('Here: {"colour": "red", "warm": true}')]
     with pytest.raises(ServiceError, match="must enforce a schema"):
         self_test(chat())
 
 
 def test_a_repair_does_not_pass_for_enforcement(server, chat, act):
-    server.acts = [act.says("The sea."), act.says('{"colour": "red", "number": 1}')]
+    server.acts = [act.says("The sea."), act.says('{"colour": "red", "warm": true}')]
     with pytest.raises(ServiceError, match="must enforce a schema"):
         self_test(chat())
 
