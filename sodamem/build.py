@@ -7,6 +7,7 @@ the object that the name resolves to, since a dotted path can lead out of a trus
 from __future__ import annotations
 
 import hashlib
+import logging
 import math
 import types
 import typing
@@ -52,8 +53,8 @@ def build(node: Mapping[str, Any], name: str, trusted: Sequence[str] = (), chat:
     """Check targets and types of a plain config node, then instantiate it; a part that asks a model is given `chat`."""
     if "_target_" not in node:
         raise ConfigError(f"{name} must have a _target_, it has values only. Choose its option or drop ~{name}")
+    _check_role(_resolve(str(node["_target_"]), name, ("sodamem", *trusted)), name)
     _check(node, name, ("sodamem", *trusted))
-    _check_role(node, name)
     asks = asks_a_model(node)
     with one_line():
         try:
@@ -76,13 +77,12 @@ ROLES = {
 }  # fmt: skip
 
 
-def _check_role(node: Mapping[str, Any], name: str) -> None:
+def _check_role(target: Any, name: str) -> None:
     """Refuse a class of another stage: it would build, and fail in the middle of a run."""
     role = ROLES.get(name.partition(".")[0])
-    if role and not callable(getattr(get_object(str(node["_target_"])), role, None)):
-        raise ConfigError(
-            f"{name}._target_ must have a method {role}(), got {node['_target_']}. Choose one of its stage"
-        )
+    if role and not callable(getattr(target, role, None)):
+        path = f"{target.__module__}.{target.__qualname__}"
+        raise ConfigError(f"{name}._target_ must have a method {role}(), got {path}. Choose a class of its stage")
 
 
 def asks_a_model(node: Mapping[str, Any]) -> bool:
@@ -177,6 +177,7 @@ def _resolve(path: str, name: str, trusted: tuple[str, ...]) -> Any:
     )
     if path.partition(".")[0] not in {prefix.partition(".")[0] for prefix in trusted}:
         raise ConfigError(refused)
+    logging.getLogger(get_object.__module__).disabled = True  # it logs, over several lines, what is said in one below
     try:
         found = get_object(path)
     except Exception as error:  # Hydra raises several types here, and an import may raise anything

@@ -33,7 +33,9 @@ def rejudge(arguments: list[str]) -> int:
     """Sodamem rejudge PRESET [OVERRIDE ...] [--judge NAME [KEY=VALUE ...]] ... [--repeats N] [--workers N] [--json]"""
     parser = _Parser(
         prog="sodamem rejudge",
-        description="Judge a file of answers again. PRESET is an option of hypotheses, hypotheses.path=… its file.",
+        usage="%(prog)s hypotheses=PRESET [judge=[NAME,...]] [OVERRIDE ...] [--judge NAME [KEY=VALUE ...]] ...",
+        description="Judge a file of answers again. PRESET is an option of hypotheses, hypotheses.path=… its file; a NAME "
+        "is an option of judge, or of chat: then the llm judge asks that model.",
     )
     parser.add_argument("preset", metavar="PRESET", help="sodamem_release, longmemeval, run or file")
     parser.add_argument("overrides", nargs="*", metavar="OVERRIDE", help="before any --judge")
@@ -45,7 +47,7 @@ def rejudge(arguments: list[str]) -> int:
     parser.add_argument("--folder", metavar="DIR", help="where verdicts are kept; a folder goes on where it stopped")
     parser.add_argument("--json", action="store_true", help="print the figures as one JSON object")
     parser.add_argument("-q", "--quiet", action="store_true", help="no progress bar")
-    given = parser.parse_args(arguments)
+    given = parser.parse_args(spelled(arguments))
     cfg = config.compose(f"+hypotheses={given.preset}", *given.overrides)
     judges = [_judge(spec, given.overrides) for spec in given.judge or JUDGES]
     answers: Hypotheses = build.component(cfg, "hypotheses").open()
@@ -70,14 +72,18 @@ def rejudge(arguments: list[str]) -> int:
 
 def admit(arguments: list[str]) -> int:
     """Sodamem admit [OVERRIDE ...] [--judge NAME [KEY=VALUE ...]] ... [--workers N] [--show] [--json]"""
-    parser = _Parser(prog="sodamem admit", description="Try judges on answers whose verdict is known.")
+    parser = _Parser(
+        prog="sodamem admit",
+        usage="%(prog)s [judge=[NAME,...]] [OVERRIDE ...] [--judge NAME [KEY=VALUE ...]] ...",
+        description="Try judges on answers whose verdict is known.",
+    )
     parser.add_argument("overrides", nargs="*", metavar="OVERRIDE", help="admission.audit=…, before any --judge")
     parser.add_argument("--judge", action="append", nargs="+", metavar="NAME", help="a judge, with changes to it")
     parser.add_argument("--workers", type=int, default=1, help="answers judged at a time")
     parser.add_argument("--show", action="store_true", help="print the labelled answers as JSON lines and stop")
     parser.add_argument("--json", action="store_true", help="print one JSON array")
     parser.add_argument("-q", "--quiet", action="store_true", help="no progress bar")
-    given = parser.parse_args(arguments)
+    given = parser.parse_args(spelled(arguments))
     cfg = config.compose("+admission=default", *given.overrides)
     trial: admission.Admission = build.component(cfg, "admission")
     if given.show:
@@ -134,6 +140,26 @@ def frontier(arguments: list[str]) -> int:
     print(json.dumps(figures, ensure_ascii=False, indent=1) if given.json else report.describe(table, figures))
     print(f"map: {folder / 'map.html'}", file=sys.stderr)
     return 0
+
+
+def spelled(arguments: list[str]) -> list[str]:
+    """hypotheses=NAME and judge=[A,B], as everywhere else, said as this parser takes them: NAME … --judge A --judge B.
+
+    A judge that is no option of its group but one of chat is the llm judge that asks that model.
+    """
+    presets, judges, others = [], [], []
+    known = config.options()
+    for argument in arguments:
+        key, _, value = argument.partition("=")
+        if key == "hypotheses":
+            presets.append(value)
+        elif key == "judge":
+            for name in filter(None, value.strip("[]").replace(" ", "").split(",")):
+                model = name not in known["judge"] and name in known["chat"]
+                judges += ["--judge", *(("llm", f"chat={name}") if model else (name,))]
+        else:
+            others.append(argument)
+    return [*presets, *others, *judges]
 
 
 def _point(name: str, accuracy: str, cost: str) -> Point:

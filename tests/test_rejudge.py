@@ -284,3 +284,11 @@ def test_the_page_cannot_be_ended_by_what_an_answer_says(answers, verdicts):
         data["rows"][0]["answer"] == "answer 0 </script><b>" and data["rows"][0]["verdicts"][0]["raw"] == "said correct"
     )
     assert "http" not in shown.replace("http-equiv", "")
+
+
+def test_presets_and_judges_may_be_said_as_groups_are_everywhere_else():
+    from sodamem.commands_judging import spelled
+
+    assert spelled(["hypotheses=run", "judge=[lexical,scripted]", "-q"]) == [
+        *("run", "-q", "--judge", "lexical", "--judge", "llm", "chat=scripted")
+    ]

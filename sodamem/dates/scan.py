@@ -120,7 +120,7 @@ class Context:
             if found is not None and (best is None or found.end > best.end):
                 best = found
         while best is not None and extend:
-            tries = (suffix(self, best, position) for suffix in self.grammar.suffixes)
+            tries = (_extended(suffix, self, best, position) for suffix in self.grammar.suffixes)
             longer = next((reading for reading in tries if reading), None)
             if longer is None:
                 break
@@ -135,6 +135,14 @@ class Context:
     def side(self, start: int, end: int) -> Direction:
         """The tense, or the policy's direction where no verb tells."""
         return self.tense(start, end) or self.policy.untensed
+
+
+def _extended(suffix: Extend, ctx: Context, base: Reading, position: int) -> Reading | None:
+    """The longer phrase, None where there is none or it names no time: a range that runs backwards is no range."""
+    try:
+        return suffix(ctx, base, position)
+    except (ValueError, OverflowError, DataError):
+        return None
 
 
 _WORD = re.compile(r"[a-z]+|'", re.IGNORECASE)

@@ -28,6 +28,8 @@ STOPS = frozenset(".!?…")
 _JOINING = frozenset({"and", "but", "then", "or"})
 GERUND = "-ing"  # introduces "playing the harp keeps me sane"
 _TASTES = frozenset({"like", "love", "enjoy", "hate", "prefer", "adore", "dislike"})
+_RARE = frozenset({"let", "me", "us", "as"})  # these open a clause in few places only
+_OBJECTS = frozenset({"me", "us", "my", "our", "him", "it"})
 _LONGEST_SUBJECT = 9  # words
 _LONGEST_OPENING = 6  # words before the first subject: a time, a greeting, a topic
 _LONGEST_JOINT = 8  # words between a conjunction and the subject it introduces
@@ -73,17 +75,18 @@ class _Parser:
     def __init__(self, words: Words, lexicon: Lexicon, known: frozenset[str], masked: frozenset[int]) -> None:
         self.words, self.low, self.lex, self.known, self.masked = words, words.low, lexicon, known, masked
         self.size = len(words)
-        self.joins = lexicon.conjunctions | lexicon.subordinators
+        self.joins = lexicon.joins
 
     def open(self, i: int, edge: int, before: Clause | None) -> Clause | None:
         """The clause whose subject (or verb, where the subject is left out) stands at word i."""
         word = self.low[i]
         kind = _PRONOUNS.get(word)
         boundary = self._is_boundary(i, edge, before)
-        special = self._proposal(i) or (before and (self._seen_doing(i, before) or self._purpose(i, before)))
-        special = special or (self._participial(i) if boundary else None)
-        if special is not None:
-            return special
+        if word in _RARE or word.endswith("ing") or (before and self.low[i - 1] == "to"):
+            rare = self._proposal(i) or (before and (self._seen_doing(i, before) or self._purpose(i, before)))
+            rare = rare or (self._participial(i) if boundary else None)
+            if rare is not None:
+                return rare
         if kind in ("speaker", "pronoun") or (kind and boundary):
             return self._with_subject(i, i + 1, kind, edge, before)
         named = self.words.capital(i) and i not in self.masked and (self._is_known(i) or self._may_be_name(i))
@@ -138,7 +141,7 @@ class _Parser:
         finite = "past" in forms or ("s" in forms and form == "s") or word in ("am", "was", "have")
         hanging = not finite and self.low[joint - 1] != "," and "base" in forms
         hanging = hanging and (form == "base" or before.verb.effects != ())
-        adverb = joint < i
+        adverb = joint < i or "now" in self.low[i:]
         going_on = self._goes_on(i, before) and (form == "base" or (form in ("past", "participle") and adverb))
         if not (hanging or going_on or finite) or (word in self.lex.weak and not going_on):
             return None
@@ -155,7 +158,8 @@ class _Parser:
         form: Form = "base" if before.kind in ("speaker", "elided") else "s"
         lemma = self.lex.verbs.get(self.low[i], {}).get(form, "")
         tastes = before.verb.lemma in _TASTES or lemma in _TASTES
-        if tastes or before.verb.effects or lemma not in self.lex.cues or self.low[i - 1] == ",":
+        plain = all(self.lex.auxiliaries[word] in ("be", "have") for word in before.verb.aux)
+        if tastes or not plain or before.verb.effects or lemma not in self.lex.cues or self.low[i - 1] == ",":
             return False
         following = self._word(i + 1)
         joins = following in self.joins or following == "of" or not following.isalnum()
@@ -307,7 +311,8 @@ class _Parser:
         if word in self.lex.auxiliaries:
             return word not in ("be", "been", "being", "having")
         forms = self.lex.verbs.get(word, {})
-        return word not in self.lex.weak and ("past" in forms or "s" in forms)
+        likely = word not in self.lex.weak or self._word(k + 1) in _OBJECTS  # "my carrier put me on …"
+        return likely and ("past" in forms or "s" in forms)
 
     def _is_copula(self, k: int) -> bool:
         """True where 's stands for "is" or "has", not for an owner."""

@@ -37,11 +37,11 @@ def contrast(words: Words, lexicon: Lexicon) -> Contrast:
     start, end = remark(words, lexicon), words.end[-1]
     opens = lexicon.phrases["corrections"].match(words.text, start) is not None
     slips = lexicon.phrases["mistakes"].search(words.text, start, end) is not None
-    adds = lexicon.phrases["additions"].search(words.text, start, end) is not None
-    slip = _before_slip(words, lexicon)
-    corrects = (opens or slips or slip is not None) and not (adds and not slips)
-    if not corrects:
+    slip = None if lexicon.slips.isdisjoint(words.low) else _before_slip(words, lexicon)
+    if not (opens or slips or slip):
         return Contrast(False)
+    if not slips and lexicon.phrases["additions"].search(words.text, start, end) is not None:
+        return Contrast(False)  # "Actually, I also have a dog"
     return slip or _after_marker(words, lexicon) or Contrast(True)
 
 

@@ -16,7 +16,7 @@ from sodamem.types import Quantity, Role
 
 # The entity type of a role other than the value; a thing where it is not listed.
 _TYPES = {"place": "place", "employer": "organisation", "with": "person"}
-_WHERE = frozenset({"in", "at", "for", "to"})
+_WHERE = frozenset({"in", "at", "near", "for", "to", "with", "by"})
 
 
 @dataclass(frozen=True, slots=True)
@@ -82,6 +82,10 @@ class Complement:
     def segments(self) -> list[Segment]:
         return segments(self.words, self.first, self.clause.last, self.masked, self.lexicon)
 
+    @cached_property
+    def amount(self) -> Quantity | None:
+        return quantity(self.words, self.first, self.clause.last, self.lexicon, times=True)
+
     def _after_of(self) -> list[Segment]:
         """What follows the first "of": it joins nouns and cuts nothing, unless a cue asks for it."""
         low = self.words.low
@@ -116,11 +120,8 @@ class Complement:
     def at(self, where: tuple[str, ...]) -> Iterator[Noun]:
         """The noun phrases at the first of these places that has any: object, complement, or a preposition.
 
-        What stands before "where" is at every place: "in York, where we live".
+        What stands before "where" is the place, if the clause tells none: "in York, where we live".
         """
-        if self.antecedent is not None and not _WHERE.isdisjoint(where):
-            yield self.antecedent
-            return
         for place in where:
             preposition = "" if place in ("object", "complement") else place
             for segment in self.segments if place != "of" else self._after_of():
@@ -129,6 +130,8 @@ class Complement:
                     if found:
                         yield from found
                         return
+        if self.antecedent is not None and _WHERE.issuperset(where):
+            yield self.antecedent
 
     def is_name(self, noun: Noun) -> bool:
         return is_name(self.words, noun, self.lexicon)
@@ -216,7 +219,7 @@ def _fit(cue: Cue, rest: Complement) -> Iterator[Match]:
         for noun in list(rest.at(where))[:1]
         if not words.raw(noun.first).isdigit() and not lexicon.is_class("empty", head(words, noun))
     )
-    amount = quantity(words, rest.first, rest.clause.last, lexicon, times=True)
+    amount = rest.amount
     change = cue.change or verb.lemma == "become"
     if cue.value == ("none",):
         yield Match(cue.predicate, Role(name="value", entity="", words=""), roles, None, change, cue.ends)

@@ -77,7 +77,7 @@ def _match(
     if any("ing" in lexicon.verbs.get(word, {}) for word in said[:1]) and not frame.fits:
         return None
     scope = scope_role(declared, _singular(told), role, words, lexicon=lexicon)
-    if declared.scope and scope is None:
+    if declared.by_value and scope is None:
         return None
     roles = (*((scope,) if scope else ()), *_called(words, noun.first, noun.last))
     begins = noun.first if found.start("value") == found.start() else bisect_right(starts, found.start()) - 1

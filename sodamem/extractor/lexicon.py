@@ -82,6 +82,7 @@ class Predicate:
     units: tuple[str, ...] = ()
     fits: tuple[str, ...] = ()  # classes of values that a carrier of the slot tells
     by_value: tuple[str, ...] = ()  # classes of values that name the scope
+    doing: bool = False  # the value may be something one does: "my hobby is juggling"
     nearby: bool = False  # the scope may be an event named elsewhere in the sentence
     marks: Mapping[str, tuple[str, ...]] = field(default_factory=dict)  # scope -> words that tell it
     same: Mapping[str, str] = field(default_factory=dict)  # word of a scope -> the normal one
@@ -134,6 +135,7 @@ class Lexicon:
     places: frozenset[str]
     not_names: frozenset[str]
     closed: frozenset[str]  # words of closed classes: neither names nor verbs
+    joins: frozenset[str]  # words that begin a clause
 
     classes: Mapping[str, frozenset[str]]  # nouns and adjectives by class
     verbs: Forms
@@ -169,7 +171,7 @@ class Lexicon:
         )
 
 
-_LISTS = tuple(f.name for f in fields(Lexicon) if f.type == "frozenset[str]" and f.name != "closed")
+_LISTS = tuple(f.name for f in fields(Lexicon) if f.type == "frozenset[str]" and f.name not in ("closed", "joins"))
 
 
 @lru_cache(maxsize=1)
@@ -183,6 +185,7 @@ def load() -> Lexicon:
     return Lexicon(
         **{name: frozenset(lists[name]) for name in _LISTS},
         closed=frozenset(word for name in _CLOSED for word in lists[name]) | frozenset(verbs["pronouns"]),
+        joins=frozenset(lists["conjunctions"] + lists["subordinators"]),
         classes={name: frozenset(words) for name, words in nouns["classes"].items()},
         verbs=derive(verbs["irregular"], verbs["regular"], frozenset(verbs["doubling"])),
         auxiliaries={form: name for name, forms in verbs["auxiliaries"].items() for form in forms},

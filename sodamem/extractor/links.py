@@ -64,9 +64,18 @@ class Linker:
     ) -> None:
         self.words, self.low, self.clauses, self.masked = words, words.low, clauses, masked
         self.skipped, self.lex, self.known = skipped, lexicon, known
-        self.joins = lexicon.conjunctions | lexicon.subordinators
+        self.joins = lexicon.joins
 
-    def link(self, mention: Mention) -> Link | None:
+    def links(self, mention: Mention) -> list[Link]:
+        """What a slot is said to hold: one value, or those of a list where it may hold several."""
+        found = self._link_one(mention)
+        if found is None or not self.lex.predicates[mention.predicate].many:
+            return [found] if found else []
+        listed = list(found.complement.at(("complement",)))[1:] if found.complement.clause.verb.lemma == "be" else []
+        others = (self._link(mention, found.complement, noun) for noun in listed)
+        return [found, *(other for other in others if other is not None)]
+
+    def _link_one(self, mention: Mention) -> Link | None:
         """The value of a slot, by the first way of saying it that fits."""
         if mention.asks:
             return None
@@ -92,19 +101,22 @@ class Linker:
 
     def _says(self, mention: Mention) -> Link | None:
         """ "My favourite food is sushi", "my phone is on the 5 GB plan", "on my badge it says nurse"."""
-        i = mention.last + (mention.carrier and self.low[mention.last : mention.last + 1] == ["it"])
+        it = mention.carrier and self.low[mention.last : mention.last + 1] == ["it"]
+        i = mention.last + it
         while i in self.masked:
             i += 1
-        if not self._opens(mention.first) and i == mention.last:
+        if not self._opens(mention.first) and not it:
             return None  # "is my gym …?", "losing my job gave …", "in my home town …"
         verb = read_verb(self.words, i, "owned", (), self.lex)
+        if verb is not None and verb.progressive and self.lex.predicates[mention.predicate].doing:
+            verb = Verb(verb.at - 1, verb.at, "be", "base", negated=verb.negated)  # "my hobby is juggling"
         return self._at_complement(mention, verb, self._left_break(mention.first)) if verb is not None else None
 
     def _opens(self, at: int) -> bool:
         """True where a subject may begin."""
         word = self.low[at - 1] if at else ","
         joins = word in BREAKS or word in self.joins or word in self.lex.introducers or word == "all"
-        return joins or word in self.lex.adverbs or at - 1 in self.masked or self._is_thinking(word)
+        return joins or word in self.lex.adverbs or word.endswith("ly") or at - 1 in self.masked or self._is_thinking(word)
 
     def _is_thinking(self, word: str) -> bool:
         lemma = next(iter(self.lex.verbs.get(word, {}).values()), "")

@@ -54,7 +54,9 @@ def meaning(match: Match, clause: Clause, text: str, lexicon: Lexicon, *, questi
     declared = lexicon.predicates.get(match.predicate)
     verb = clause.verb
     over = bool(lexicon.phrases["ended"].search(text)) or not {"end", "former"}.isdisjoint(verb.effects)
-    change = match.change or match.ends or over or "begin" in verb.effects
+    now = "now" in verb.adverbs and declared is not None and declared.kind in ("state", "preference")
+    now = now and not lexicon.phrases["not_now"].search(text)
+    change = match.change or match.ends or over or now or "begin" in verb.effects
     supposed = _supposed(clause, lexicon) and not match.real
     future = future and lexicon.habitual.isdisjoint(verb.adverbs)
     modality = _modality(declared, verb, question=question, future=future, change=change, supposed=supposed)

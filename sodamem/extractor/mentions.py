@@ -17,7 +17,9 @@ _OWNERS = _MINE | {"his", "her"}
 _LONGEST_NAME = 8  # words of a phrase that names a slot
 _OF = frozenset({"speed", "name", "size", "title", "value"})  # "the speed of my home internet" is the slot itself
 _FRESH = frozenset({"new", "latest", "newest"})
+_DESCRIBES = _FRESH | {"i", "we", "he", "she", "at"}  # one of these stands near "the" where it begins such a phrase
 _FORMER = frozenset({"old", "previous", "former"})
+_OPENERS = _OWNERS | {"the", "a", "an", "home", "'s"}
 _EXTREME = frozenset({"most", "best"})
 
 
@@ -45,6 +47,8 @@ class Mention:
 def mentions(words: Words, masked: frozenset[int], context: Context, lexicon: Lexicon) -> list[Mention]:
     """The slots named in a sentence, from left to right, without overlaps. `masked`: words of time expressions."""
     found: list[Mention] = []
+    if _OPENERS.isdisjoint(words.low) and lexicon.asking_slots.keys().isdisjoint(words.low):
+        return found
     i = 0
     while i < len(words):
         mention = next(_at(words, i, context, lexicon), None) if i not in masked else None
@@ -96,6 +100,8 @@ def _possessed(words: Words, i: int, context: Context, lexicon: Lexicon) -> Iter
 def _described(words: Words, i: int, context: Context, lexicon: Lexicon) -> Iterator[Mention]:
     """ "The dish I like best", "the phone plan she has", "the fastest 5K I've ever run", "a new hobby"."""
     low, size = words.low, len(words)
+    if _DESCRIBES.isdisjoint(low[i + 1 : i + 6]):
+        return
     name = slot(low, i + 1, min(size, i + _LONGEST_NAME), lexicon)
     if name is not None and not _FRESH.isdisjoint(low[i + 1 : name.last]):
         yield Mention(None, name.predicate, name.scope, i, name.last, name.carrier, True)

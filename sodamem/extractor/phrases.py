@@ -95,8 +95,11 @@ def trim(words: Words, first: int, last: int, lexicon: Lexicon) -> Noun | None:
         if compares or words.low[i] in ("every", "each") or words.low[i : i + 2] in _ONCE:
             last = i
             break
+    begin = first
     first, amount = _skip_determiners(words.low, first, last, lexicon)
     while last > first and (words.low[last - 1] in lexicon.trailing or words.low[last - 1] in _MARKS):
+        if words.low[last - 1] == "home" and last - 2 >= begin and words.low[last - 2] in ("a", "new", "good"):
+            break  # "found a new home", but "took the dog home"
         last -= 1
     ditransitive = words.low[first] in _RECEIVERS and last - first > 1 if first < last else False  # "made me proud"
     return Noun(first, last, amount) if 0 < last - first <= _LONGEST_NOUN and not ditransitive else None
@@ -132,7 +135,7 @@ def noun_before(words: Words, end: int, masked: frozenset[int], lexicon: Lexicon
     begin = end
     while begin > 0:
         word, forms = words.low[begin - 1], lexicon.verbs.get(words.low[begin - 1], {})
-        verb = "past" in forms or ("s" in forms and word not in lexicon.weak)
+        verb = not {"past", "s", "participle"}.isdisjoint(forms) and word not in lexicon.participial
         apart = word in _MARKS or word == "'s" or word in lexicon.auxiliaries or begin - 1 in masked
         if apart or word in lexicon.closed or (verb and word not in lexicon.weak):
             break

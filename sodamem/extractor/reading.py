@@ -15,7 +15,7 @@ from itertools import chain
 from sodamem.extractor.amend import Value, corrected, other_roles, said_instead, takes_back
 from sodamem.extractor.clauses import Clause, parse
 from sodamem.extractor.contrast import Contrast, contrast, remark
-from sodamem.extractor.cues import Complement, Match, filler, matches, preference_match
+from sodamem.extractor.cues import Complement, Match, filler, is_name, matches, preference_match
 from sodamem.extractor.entities import entity_id, named
 from sodamem.extractor.frames import framed
 from sodamem.extractor.lexicon import Lexicon
@@ -232,14 +232,12 @@ class TurnReader:
             person = slot.person or self._about(parsed, slot.first)
             if person is None or self._is_quoted(parsed.words.start[slot.first]):
                 continue
-            links = [linker.link(slot)]
-            if parsed.denial.corrects and (links[0] is None or links[0].complement.clause.verb.negated):
-                links.append(linker.instead(slot))
-            links = [link for link in links if link is not None]
+            links = linker.links(slot)
+            if parsed.denial.corrects and all(link.complement.clause.verb.negated for link in links):
+                links += [link for link in (linker.instead(slot),) if link is not None]
             if not links:
                 open_slots.append((slot, person))
             for link in links:
-                assert link is not None
                 clause = link.complement.clause
                 if asked(clause, parsed.words, True, self.set.lexicon):
                     continue
@@ -319,7 +317,8 @@ class TurnReader:
                 role = filler(words, value.noun, "value", lexicon.predicates[match.predicate].type,
                               lexicon=lexicon, known=self.set.known)  # fmt: skip
                 return [(self._plain(parsed, said.person), replace(match, value=role, neutral=False, ends=False))]
-        earlier = chain(reversed(self._recent), self._earlier(denied, parsed))
+        names = bool(denied) or value.amount is not None or is_name(words, value.noun, lexicon)
+        earlier = chain(reversed(self._recent), self._earlier(denied, parsed) if names else ())
         known = corrected(denied, value, earlier, words, lexicon, self.set.known)
         if known is not None:
             self._restate(parsed, *known, denied, value)

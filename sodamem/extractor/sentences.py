@@ -15,6 +15,7 @@ _LINE = re.compile(r"[^\r\n\u2028\u2029]+")
 _ITEM = re.compile(r"\s*(?:[-*•–+]|\(?\d{1,3}[.)])\s+")
 _END = re.compile(r"[.!?…]+[\"'”’)\]*]*(?=\s)|[。！？]+[」』”]*")
 _LETTER = re.compile(r"[^\W_]")
+_LONGEST = 1000  # characters; a longer sentence is a list or has no marks, and is cut so that no stage has to bear it
 _LAST_WORD = re.compile(r"[^\s(\[\"“]+$")
 
 
@@ -34,7 +35,8 @@ def split(text: str, lexicon: Lexicon) -> list[Sentence]:
     found = []
     for line in _LINE.finditer(text):
         marker = _ITEM.match(text, *line.span())
-        for start, end in _spans(text, marker.end() if marker else line.start(), line.end(), lexicon):
+        spans = _spans(text, marker.end() if marker else line.start(), line.end(), lexicon)
+        for start, end in (short for long in spans for short in _cut(text, *long)):
             nearest = bisect_right(ends, start)  # the first fence that ends after the sentence begins
             found.append(Sentence(start, end, nearest < len(fences) and fences[nearest][0] < end))
     return found
@@ -48,6 +50,20 @@ def _spans(text: str, start: int, end: int, lexicon: Lexicon) -> list[tuple[int,
             start = stop.end()
     _append(spans, text, start, end)
     return spans
+
+
+def _cut(text: str, start: int, end: int) -> list[tuple[int, int]]:
+    """Pieces of at most `_LONGEST` characters, cut after a comma, else at white space, else anywhere."""
+    cut: list[tuple[int, int]] = []
+    while end - start > _LONGEST:
+        stop = start + _LONGEST
+        at = max(text.rfind(mark, start + _LONGEST // 2, stop) for mark in "\t ")
+        comma = max(text.rfind(mark, start + _LONGEST // 2, stop) for mark in (", ", "; "))
+        at = comma + 1 if comma > 0 else at if at > 0 else stop
+        _append(cut, text, start, at)
+        start = at
+    _append(cut, text, start, end)
+    return cut
 
 
 def _ends_sentence(text: str, start: int, stop: re.Match[str], end: int, lexicon: Lexicon) -> bool:

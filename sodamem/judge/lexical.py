@@ -15,7 +15,8 @@ from sodamem import text
 from sodamem.errors import ConfigError
 from sodamem.judge import quantities, times
 from sodamem.judge.forms import conclusion, readings
-from sodamem.judge.words import canonical, content, declines, denies, negated_before, polarity, squeezed
+from sodamem.judge.stance import Stance, alternatives, asserted, opposite, signed, stretches
+from sodamem.judge.words import DENIED, canonical, content, declines, polarity, squeezed
 from sodamem.metric.text import token_f1
 from sodamem.protocols import Judge
 from sodamem.types import Answer, Label, Question, Verdict
@@ -23,7 +24,11 @@ from sodamem.types import Answer, Label, Question, Verdict
 # A preference gold of LongMemEval is a rubric about meaning; words cannot tell whether an answer meets it.
 _RUBRIC = re.compile(r"^the user would prefer\b", re.IGNORECASE)
 _PARTS = re.compile(r"[,;]|\band\b|&", re.IGNORECASE)
-_EITHER = re.compile(r"\b(?:or|either|maybe|perhaps|might be)\b", re.IGNORECASE)
+# Such questions and golds want a guess.
+_OR = re.compile(r"\bor\b|/", re.IGNORECASE)
+_HYPOTHETICAL = re.compile(r"^\W*(?:would|might|could)\b|\b(?:might|likely|probably|potential(?:ly)?)\b", re.IGNORECASE)
+
+_ALL: tuple[Stance, ...] = ("asserted", "guessed", "open")
 
 Found = tuple[bool, str]
 
@@ -53,7 +58,7 @@ class LexicalJudge(Judge):
     @property
     def digest(self) -> str:
         knobs = (self.f1, self.recall, self.parts, self.finer_dates, sorted(self.off_by_one))
-        return text.digest("lexical", 2, *knobs)
+        return text.digest("lexical", 3, *knobs)
 
     def grade(self, question: Question, answer: Answer) -> Verdict:
         if answer.status == "failed":
@@ -73,77 +78,126 @@ class LexicalJudge(Judge):
         return self._verdict("correct" if right else "incorrect", reason)
 
     def _compare(self, question: Question, answer: Answer) -> Found:
-        for rule in (_same_words, self._time, _yes_or_no, self._amount):
-            if (found := rule(question, answer)) is not None:
+        if _same_words(question, answer):
+            return True, "the same words"
+        said = _Said.of(question, answer)
+        if said.offers_others(question.gold):
+            return False, "the answer offers several things"
+        for rule in (self._time, _yes_or_no, self._amount):
+            if (found := rule(question, said)) is not None:
                 return found
         if declines(answer.text) and not declines(question.gold):
             return False, "the answer says it is not known"
-        return self._words(question, answer)
+        return self._words(question, said)
 
     def _verdict(self, label: Label, reason: str) -> Verdict:
         return Verdict(label=label, judge=self.name, reason=f"lexical: {reason}")
 
     # --- rules: a decision with its reason, or None where the rule does not apply ---------------------------------
 
-    def _time(self, question: Question, answer: Answer) -> Found | None:
+    def _time(self, question: Question, said: _Said) -> Found | None:
         gold = times.gold_time(question)
         if gold is None:
             return None
-        given = times.answer_times(answer)
+        given = times.answer_times(said.answer)
         if not given:
-            return False, "time: the answer names no date"
-        if times.alternatives(answer):
+            return False, "time: the answer asserts no date"
+        if times.alternatives(said.answer):
             return False, "time: the answer offers several dates"
         return times.same_time(given[0], gold, finer=self.finer_dates), "times compared as intervals"
 
-    def _amount(self, question: Question, answer: Answer) -> Found | None:
+    def _amount(self, question: Question, said: _Said) -> Found | None:
         gold = quantities.sole(question.gold, question.text)
         if gold is None:
             return None
         granted = question.category in self.off_by_one and quantities.asks_amount(question.text)
-        same = quantities.same_amount(gold, answer.text, off_by_one=granted)
-        return (bool(same), "amounts compared as values" if same is not None else "amount: the answer names none")
+        same = quantities.same_amount(gold, said.answer.text, off_by_one=granted)
+        return (bool(same), "amounts compared as values" if same is not None else "amount: the answer asserts none")
 
-    def _words(self, question: Question, answer: Answer) -> Found:
-        gold, given = canonical(question.gold), canonical(answer.text)
+    def _words(self, question: Question, said: _Said) -> Found:
+        gold, given = said.gold, said.words
         if not quantities.numbers(gold) <= quantities.numbers(given):
             return False, "words: a number of the gold is missing"
-        asked = set(canonical(question.text))
-        wanted = [token for token in content(gold) if token not in asked] or content(gold)
-        held = [token for token in wanted if token in given]
-        if held and not denies(gold) and all(negated_before(given, given.index(token)) for token in held):
-            return False, "words: the answer denies it"
-        if denies(gold) and not denies(given):
+        wanted = said.fresh(gold)
+        if any(map(_denied, gold)) and not any(map(_denied, given)):
             return False, "words: the gold denies and the answer does not"
-        if held and _offers_others(question.gold, answer.text):
-            return False, "words: the answer offers several things"
-        share = self._share(question.gold, given, asked) if _PARTS.search(question.gold) else _held(wanted, given)
-        needed = self.parts if _PARTS.search(question.gold) else self.recall
-        if share >= needed:
+        listed = bool(_PARTS.search(question.gold))
+        share = self._share(question.gold, said) if listed else _held(wanted, given)
+        if share >= (self.parts if listed else self.recall):
             return True, f"words: {share:.2f} of the gold held"
-        score = token_f1(answer.text, question.gold)
+        if any(opposite(token) in given and token not in given for token in wanted):
+            return False, "words: the answer denies it"
+        score = token_f1(said.whole, question.gold)
         # Words that the question brought along make a high F1 alone: "a painting of Gandalf" for "of Aragorn".
         return score >= self.f1 and share > 0.5, f"words: token F1 {score:.2f}, {share:.2f} of the gold held"
 
-    def _share(self, gold: str, given: Sequence[str], asked: set[str]) -> float:
-        """Share of a listed gold's parts that the answer holds, each by `recall` of its words."""
-        parts = [content(canonical(part)) for part in _PARTS.split(gold) if canonical(part)]
-        fresh = [[token for token in part if token not in asked] or part for part in parts]
-        return sum(_held(part, given) >= self.recall for part in fresh) / len(fresh)
+    def _share(self, gold: str, said: _Said) -> float:
+        """Share of a listed gold's parts that the answer holds, each by `recall` of its words; 0 if it denies one."""
+        parts = [said.fresh(signed(part, _ALL)) for part in _PARTS.split(gold) if canonical(part)]
+        if any(_held(list(map(opposite, part)), said.words) == 1 > _held(part, said.words) for part in parts):
+            return 0.0
+        return sum(_held(part, said.words) >= self.recall for part in parts) / len(parts)
 
 
-def _same_words(question: Question, answer: Answer) -> Found | None:
+@dataclass(frozen=True, slots=True)
+class _Said:
+    """What an answer commits to, as the rules look at it.
+
+    answer: its assertions alone · committed: with its denials · words: signed · gold: the gold's words, signed · asked:
+    those of the question · whole: all that the answer says.
+    """
+
+    answer: Answer
+    committed: str
+    words: Sequence[str]
+    gold: Sequence[str]
+    asked: frozenset[str]
+    whole: str
+
+    @classmethod
+    def of(cls, question: Question, answer: Answer) -> _Said:
+        kept: set[Stance] = {"asserted", *(stance for _, stance in stretches(question.gold) if stance in _ALL)}
+        if _HYPOTHETICAL.search(question.text) or _HYPOTHETICAL.search(question.gold):
+            kept.add("guessed")
+        return cls(
+            answer=replace(answer, text=asserted(answer.text, kept)),
+            committed=asserted(answer.text, kept | {"denied", "cue"}),
+            words=signed(answer.text, kept),
+            gold=signed(question.gold, _ALL),
+            asked=frozenset(canonical(question.text)),
+            whole=answer.text,
+        )
+
+    def fresh(self, tokens: Sequence[str]) -> list[str]:
+        """Signed words that carry a topic and do not come from the question; all where nothing else is left."""
+        return [token for token in content(tokens) if token.removeprefix(DENIED) not in self.asked] or content(tokens)
+
+    def offers_others(self, gold: str) -> bool:
+        """Something else to choose from, where the gold names one thing: an "or" with the gold on one side alone."""
+        if _OR.search(gold):
+            return False
+        wanted = set(self.fresh(self.gold))
+        known = {*content(self.gold), *self.asked}
+        for left, right in alternatives(self.answer.text):
+            if quantities.restates(left, right):
+                continue
+            here, there = set(content(canonical(left))), set(content(canonical(right)))
+            if (here & wanted and there - known) or (there & wanted and here - known):
+                return True
+        return False
+
+
+def _same_words(question: Question, answer: Answer) -> bool:
     # Golds typed by hand run words together ("and Roses" as "andRoses"), so spaces do not count either.
     gold, given = canonical(question.gold), canonical(answer.text)
-    return (True, "the same words") if gold == given or squeezed(question.gold) == squeezed(answer.text) else None
+    return gold == given or squeezed(question.gold) == squeezed(answer.text)
 
 
-def _yes_or_no(question: Question, answer: Answer) -> Found | None:
+def _yes_or_no(question: Question, said: _Said) -> Found | None:
     gold = polarity(question.gold)
     if gold is None or not _asks_yes_or_no(question.text):
         return None
-    given = polarity(answer.text)
-    return given is gold, "yes and no compared"
+    return polarity(said.committed) is gold, "yes and no compared"
 
 
 def _asks_yes_or_no(question: str) -> bool:
@@ -155,6 +209,5 @@ def _held(wanted: Sequence[str], given: Sequence[str]) -> float:
     return sum(token in given for token in wanted) / len(wanted)
 
 
-def _offers_others(gold: str, answer: str) -> bool:
-    """Several things to choose from, where the gold names one; a long quotation may hold an "or" of its own."""
-    return bool(_EITHER.search(answer)) and not _EITHER.search(gold) and len(text.words(answer)) <= 12
+def _denied(token: str) -> bool:
+    return token.startswith(DENIED)

@@ -12,52 +12,51 @@ _UNITS = (
     "zero one two three four five six seven eight nine ten eleven twelve thirteen fourteen fifteen sixteen seventeen "
     "eighteen nineteen"
 )
-# First to third tell an order more often than a number ("the bake sale first"), so alone they stay words.
+# First to third tell an order more often than a number ("the bake sale first"), so they stay words.
 _ORDINALS = "zeroth - - - fourth fifth sixth seventh eighth ninth tenth eleventh twelfth"
 _TENS = ("twenty", "thirty", "forty", "fifty", "sixty", "seventy", "eighty", "ninety")
 _VALUES = {word: value for names in (_UNITS, _ORDINALS) for value, word in enumerate(names.split()) if word != "-"}
 _VALUES |= {word: 10 * value for value, word in enumerate(_TENS, start=2)}
 _VALUES |= {"once": 1, "twice": 2, "thrice": 3}
+_ENDS = {"first": 1, "third": 3}  # of a number: "twenty-first"; "second" is a unit of time more often
 _SCALES = {"dozen": 12, "hundred": 100, "thousand": 1000, "million": 1_000_000}
 NAMES = frozenset({*_VALUES, *_SCALES})  # numbers that are spelt as words
 _DIGITS = re.compile(r"(?P<number>\d{1,3}(?:,\d{3})+(?:\.\d+)?|\d+(?:\.\d+)?)(?:st|nd|rd|th)?")
 
 _LENGTH = r"(minute|hour|day|week|month|year|decade)"
 _HOUR = r"(\d{1,2}|one|two|three|four|five|six|seven|eight|nine|ten|eleven|twelve)"
-_SPELLINGS = (
-    (re.compile(r"(?<=[$€£])(\d+(?:\.\d+)?)\s?k\b", re.IGNORECASE), r"\1 thousand"),
-    (re.compile(rf"\b({'|'.join(_TENS)})-(first|second|third)\b", re.IGNORECASE), r"\1 \2"),
-    (re.compile(r"\bhalf a dozen\b", re.IGNORECASE), "6"),
-    (re.compile(rf"\bhalf (?:an? )?(?={_LENGTH}\b)", re.IGNORECASE), "0.5 "),
-    (re.compile(rf"\b(?:an?|one) {_LENGTH} and a half\b", re.IGNORECASE), r"1.5 \1s"),
-    (re.compile(rf"\b{_HOUR} o'?clock\b", re.IGNORECASE), r"\1:00"),
-    (re.compile(rf"\b(?:half past|quarter past) {_HOUR}\b", re.IGNORECASE), lambda m: _past(m)),
-    (re.compile(rf"\bquarter to {_HOUR}\b", re.IGNORECASE), lambda m: _clock(_hour(m[1]) - 1 or 12, 45)),
-    (re.compile(rf"\b{_HOUR}:00\b", re.IGNORECASE), lambda m: _clock(_hour(m[1]), 0)),
-    (re.compile(r"\b([ap])\.\s?m\b\.?", re.IGNORECASE), r"\1m"),
-    (re.compile(r"(?<=:\d\d)\s?(?:at night|in the (?:evening|afternoon))\b", re.IGNORECASE), " pm"),
-    (re.compile(r"(?<=:\d\d)\s?in the morning\b", re.IGNORECASE), " am"),
-    (re.compile(r"(?<=[A-Za-z])(?=\d)|(?<=\d)(?=(?!(?:st|nd|rd|th|s)\b)[A-Za-z])"), " "),
+_PAST = {"half past": 30, "quarter past": 15, "quarter to": -15}  # minutes
+_CLOCK = re.compile(rf"\b(?:(?P<past>{'|'.join(_PAST)}) {_HOUR}|{_HOUR} o'?clock)\b", re.IGNORECASE)
+_SPELLINGS = tuple(
+    (re.compile(pattern, re.IGNORECASE), spelling)
+    for pattern, spelling in (
+        (r"(?<=[$€£])(\d+(?:\.\d+)?)\s?k\b", r"\1 thousand"),
+        (r"\bno one\b", "nobody"),
+        (r"\bhalf a dozen\b", "6"),
+        (rf"\bhalf (?:an? )?(?={_LENGTH}\b)", "0.5 "),
+        (rf"\b(?:an?|one) {_LENGTH} and a half\b", r"1.5 \1s"),
+        (r"\b([ap])\.\s?m\b\.?", r"\1m"),
+        (r"(?<=:\d\d)\s?(?:at night|in the (?:evening|afternoon))\b", " pm"),
+        (r"(?<=:\d\d)\s?in the morning\b", " am"),
+        (r"\b(\d{1,2}):00\s?([ap]m)\b", r"\1 \2"),
+        (r"(?<=[a-z])(?=\d)|(?<=\d)(?=(?!(?:st|nd|rd|th|s)\b)[a-z])", " "),
+    )
 )
 
 
 def respelt(value: str) -> str:
     """The text with halves, clocks and sums of money in one spelling, and "15April" and "10GB" taken apart."""
+    value = _CLOCK.sub(_clock, value)
     for pattern, spelling in _SPELLINGS:
         value = pattern.sub(spelling, value)
     return value
 
 
-def _past(match: re.Match[str]) -> str:
-    return _clock(_hour(match[1]), 30 if match[0].lower().startswith("half") else 15)
-
-
-def _clock(hour: int, minute: int) -> str:
-    return f"{hour}:{minute:02d}"
-
-
-def _hour(word: str) -> int:
-    return int(word) if word.isdigit() else _VALUES[word.lower()]
+def _clock(match: re.Match[str]) -> str:
+    said = (match[2] or match[3]).lower()
+    hour = _VALUES.get(said) or int(said)
+    minutes = 60 * hour + _PAST.get((match["past"] or "").lower(), 0)
+    return f"{minutes // 60}:{minutes % 60:02d}"
 
 
 def in_digits(words: Sequence[str]) -> list[str]:
@@ -77,7 +76,7 @@ def _number(words: Sequence[str], place: int) -> tuple[float | None, int]:
         place += 1
     while place < len(words):
         word = words[place]
-        value = _value(word)
+        value = _value(word) if room != 10 else _ENDS.get(word, _value(word))
         if word in ("hundred", "dozen"):
             group, room = (group or 1) * _SCALES[word], 100.0 if word == "hundred" else 0.0
         elif word in _SCALES:

@@ -12,6 +12,7 @@ from collections.abc import Sequence
 from sodamem import text
 from sodamem.judge.numerals import in_digits, is_number, respelt
 
+DENIED = "not:"  # before a word that a text denies
 # Other words for the same person: a relative is told of as "my mom" and asked about as "her mother".
 _SAME = {"mom": "mother", "mum": "mother", "dad": "father", "auntie": "aunt", "kid": "child", "kids": "children"}
 _SAME |= {"grandma": "grandmother", "granny": "grandmother", "grandpa": "grandfather"}
@@ -43,8 +44,8 @@ def spelt(value: str) -> list[str]:
 
 
 def content(tokens: Sequence[str]) -> list[str]:
-    """Canonical words without those that carry no topic; all of them where nothing else is left."""
-    return [token for token in tokens if token not in _STOPS] or list(tokens)
+    """Canonical words, signed or not, without those that carry no topic; all of them where nothing else is left."""
+    return [token for token in tokens if token.removeprefix(DENIED) not in _STOPS] or list(tokens)
 
 
 _STOPS = frozenset(text.stem(word) for word in text.STOP_WORDS) | text.STOP_WORDS | {"etc", "like", "yes"}

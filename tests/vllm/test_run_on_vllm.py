@@ -1,0 +1,145 @@
+"""A whole run over the real server, which dies in the middle of it; the run is taken up again, and nothing paid twice."""
+
+import json
+import os
+import subprocess
+import sys
+import time
+from collections import Counter
+from pathlib import Path
+
+import pytest
+
+from sodamem.ledger import Ledger, progress
+
+PARTS = ("extractor=llm", "planner=llm", "reader=llm", "judge=llm", "tracker=none")
+TALK = ("dataset.split=all", "dataset.histories=1", "dataset.sessions=3", "dataset.turns_per_session=4")
+TALK += ("dataset.questions_per_history=10", "dataset.distractors=0", "recall.top_k=6")
+SMALL = ("extractor.max_tokens=250", "planner.max_steps=2", "planner.max_tokens=200", "planner.shown_tokens=400")
+SMALL += ("reader.evidence_tokens=400", "reader.max_tokens=350", "judge.max_tokens=300")
+QUESTIONS = 10
+
+
+class Run:
+    """One `sodamem run` that is looked at while it is under way."""
+
+    def __init__(self, server, runs, *overrides):
+        words = [*server.overrides, *PARTS, *TALK, *SMALL, *overrides]
+        self.runs = runs
+        self.process = subprocess.Popen(
+            [Path(sys.executable).with_name("sodamem"), "run", "--quiet", *words],
+            env={**os.environ, "SODAMEM_RUNS": str(runs)},
+            stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE,
+            text=True,
+        )
+
+    @property
+    def folder(self):
+        return next(self.runs.glob("*_run"), None)
+
+    def reaches(self, count):
+        """Wait until so many questions are answered and judged."""
+        while (self.folder is None or not (self.folder / "ledger.sqlite").exists()) or (
+            progress(self.folder / "ledger.sqlite")["ok"] < count
+        ):
+            assert self.process.poll() is None, self.process.communicate()
+            time.sleep(0.2)
+
+    def ends(self):
+        said, faults = self.process.communicate(timeout=500)
+        assert self.process.returncode == 0, faults
+        return said
+
+
+def rows(folder):
+    return [json.loads(line) for line in (folder / "questions.jsonl").read_text().splitlines()]
+
+
+def ledger(folder):
+    """(final rows by question, all attempts) without becoming another sitting that changes anything."""
+    settings = {}
+    import sqlite3
+
+    with sqlite3.connect(folder / "ledger.sqlite") as db:
+        settings = {phase: json.loads(value) for phase, value in db.execute("SELECT phase, settings FROM phases")}
+    with Ledger(folder / "ledger.sqlite", settings) as book:
+        return {row.question_id: row for row in book.results()}, book.attempts()
+
+
+@pytest.fixture(scope="module")
+def story(server, tmp_path_factory):
+    """The run, killed server and all: (folder, what stood in the ledger then, what the second server counted)."""
+    runs = tmp_path_factory.mktemp("runs")
+    first = Run(server, runs)
+    first.reaches(3)
+    said, code = server.kill()
+    assert code != 0 and "vllm serve must run until it is stopped, and ended with code -9" in said
+    first.ends()
+    before = ledger(first.folder)
+    server.start()
+    counted = {name: server.counter(f"vllm:{name}_tokens_total") for name in ("prompt", "generation")}
+    Run(server, runs, f"resume={first.folder}").ends()
+    counted = {name: server.counter(f"vllm:{name}_tokens_total") - value for name, value in counted.items()}
+    return first.folder, before, counted
+
+
+def test_what_the_death_of_the_server_cost_is_said(story):
+    """Whatever was under way is failed or unjudged, by its reason; nothing passes for an answer."""
+    _, (results, attempts), _ = story
+    states = Counter(row.status for row in results.values())
+    assert states["ok"] >= 3 and sum(states.values()) == QUESTIONS and states["ok"] < QUESTIONS
+    lost = [row for row in results.values() if row.status != "ok"]
+    assert all("unreachable" in row.reason or "server_error" in row.reason for row in lost), [r.reason for r in lost]
+    assert any(attempt.outcome == "unreachable" for attempt in attempts)
+
+
+def test_the_run_is_whole_once_it_is_taken_up_again(story):
+    folder, (before, _), _ = story
+    results, _ = ledger(folder)
+    assert Counter(row.status for row in results.values()) == {"ok": QUESTIONS}
+    for question, row in before.items():
+        if row.status == "ok":
+            assert results[question] == row
+    answered = rows(folder)
+    assert [len(answered), len({row["question_id"] for row in answered})] == [QUESTIONS, QUESTIONS]
+    assert not list(folder.glob("*.partial"))
+
+
+def test_every_stage_asked_the_model_and_got_its_shape_at_once(story):
+    folder, _, _ = story
+    _, attempts = ledger(folder)
+    second = [attempt for attempt in attempts if attempt.sitting > 1]
+    assert {attempt.usage.phase for attempt in attempts} == {"extract", "plan", "read", "judge"}
+    assert {attempt.outcome for attempt in second} <= {"ok", "truncated"}, "a shape was repaired, or a call failed"
+    assert all(attempt.usage.prompt and attempt.usage.completion for attempt in second)
+
+
+def test_nothing_is_paid_for_twice(story):
+    folder, (before, _), _ = story
+    _, attempts = ledger(folder)
+    second = [attempt for attempt in attempts if attempt.sitting == max(a.sitting for a in attempts)]
+    assert not [attempt for attempt in second if attempt.usage.phase == "extract"], "the store was there already"
+    assert not [attempt for attempt in second if before[attempt.owner].status == "ok"]
+    paid = {attempt.request for attempt in attempts if attempt.outcome == "ok" and attempt.sitting == 1}
+    assert all(attempt.usage.cache_hit for attempt in second if attempt.request in paid)
+
+
+def test_the_ledger_has_the_tokens_that_the_server_counted(story):
+    folder, _, counted = story
+    _, attempts = ledger(folder)
+    last = max(attempt.sitting for attempt in attempts)
+    paid = [attempt.usage for attempt in attempts if attempt.sitting == last and not attempt.usage.cache_hit]
+    assert paid and counted == {
+        "prompt": sum(usage.prompt for usage in paid),
+        "generation": sum(usage.completion for usage in paid),
+    }
+
+
+def test_the_figures_are_there(story):
+    folder, _, _ = story
+    metrics = json.loads((folder / "metrics.json").read_text())
+    assert metrics["questions"] == QUESTIONS and metrics["accuracy/unjudged"] == 0
+    for phase in ("extract", "plan", "read", "judge"):
+        assert any(name.startswith(f"cost/{phase}/") for name in metrics), sorted(metrics)
+    assert metrics["cost/busy_seconds/gemma-3-270m"] > 0
