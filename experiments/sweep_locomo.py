@@ -22,10 +22,11 @@ from sodamem.fusion.awards import Floats
 from sodamem.fusion.base import AwardFusion
 from sodamem.fusion.learned import LearnedFusion
 from sodamem.metric.statistics import cluster_bootstrap
-from sodamem.recorded import Recordings, Setting
+from sodamem.recorded import Recordings, Setting, fusion_of
 from sodamem.replay import Replay
+from sodamem.replay_measures import by_question
 from sodamem.sweep import Request, sweep
-from sodamem.sweep_objective import by_question, fusion_of
+from sodamem.sweep_study import point
 
 MEASURE = "turn/recall_at_10"
 OURS, PAPER = ("experiment=locomo_recall",), ("experiment=paper", "dataset=locomo", "encoder=minilm")
@@ -132,7 +133,7 @@ def run() -> None:
         for data, overrides in sets.items():
             setting, replay = opened(overrides)
             hand = replay.recall(fusion_of(setting), [10], setting.cut)[0]
-            tuned: AwardFusion = build.build(_tuned(setting, outcome.winner.params), "fusion")
+            tuned: AwardFusion = build.build(_tuned(setting, point(outcome.winner)), "fusion")
             if data != "longmemeval":
                 paper, published = opened((*PAPER, f"dataset.split={data}"))
                 rows.append(
@@ -143,7 +144,7 @@ def run() -> None:
             values = left_out(replay, folder) if data == "dev" else replay.recall(trained, [10], setting.cut)[0]
             rows.append(line("learned", data, replay, values, hand))
     show(rows, COLUMNS)
-    print(f"tuned: trial {outcome.winner.number} of {len(outcome.search.trials())}: {outcome.winner.params}")
+    print(f"tuned: trial {outcome.winner.number} of {len(outcome.search.trials())}: {point(outcome.winner)}")
     moved = {split: sensitivity(split) for split in given.split if split != "all"}
     table = [
         {**row, **{s: other[place][s] for s, other in moved.items()}}

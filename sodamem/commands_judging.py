@@ -34,8 +34,8 @@ def rejudge(arguments: list[str]) -> int:
     parser = _Parser(
         prog="sodamem rejudge",
         usage="%(prog)s hypotheses=PRESET [judge=[NAME,...]] [OVERRIDE ...] [--judge NAME [KEY=VALUE ...]] ...",
-        description="Judge a file of answers again. PRESET is an option of hypotheses, hypotheses.path=… its file; a NAME "
-        "is an option of judge, or of chat: then the llm judge asks that model.",
+        description="Judge a file of answers again. PRESET is an option of hypotheses, hypotheses.path=… its file; a "
+        "NAME is an option of judge, or of chat: then the llm judge asks that model.",
     )
     parser.add_argument("preset", metavar="PRESET", help="sodamem_release, longmemeval, run or file")
     parser.add_argument("overrides", nargs="*", metavar="OVERRIDE", help="before any --judge")

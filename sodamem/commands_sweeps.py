@@ -1,4 +1,4 @@
-"""What `sodamem sweep` and `sodamem ablate` do."""
+"""What `sodamem sweep`, `sodamem ablate` and `sodamem learn` do."""
 
 from __future__ import annotations
 
@@ -68,6 +68,8 @@ def sweep(arguments: list[str]) -> int:
 
 
 def _report(outcome: Any) -> str:
+    from sodamem.sweep_study import point
+
     study, search = outcome.search.study, outcome.search
     trials, best = search.trials(), search.best()
     names = [report_name(name) for name in study.measures]
@@ -84,7 +86,7 @@ def _report(outcome: Any) -> str:
     if len(names) > 1:
         lines.append(f"Pareto front: {len(best)} trials")
         lines += [f"  trial {trial.number}: {figures(trial)}" for trial in best[:10]]
-    lines += [f"  {key} = {value}" for key, value in outcome.winner.params.items()]
+    lines += [f"  {key} = {value}" for key, value in point(outcome.winner).items()]
     if outcome.test:
         low, high = outcome.test.low, outcome.test.high
         spread = f" [{low:.4f}, {high:.4f}]" if low is not None and high is not None else ""
@@ -124,6 +126,37 @@ def ablate(arguments: list[str]) -> int:
     if given.out:
         shutil.copytree(folder, given.out, dirs_exist_ok=True)
     print(f"\nwritten: {given.out or folder}")
+    return 0
+
+
+def learn(arguments: list[str]) -> int:
+    """Sodamem learn --out FILE [--strength C] [--rivals N] [--rounds N] [OVERRIDE ...]"""
+    parser = _Parser(prog="sodamem learn", description="Learn the coefficients of fusion=learned on the dev split.")
+    parser.add_argument("--out", metavar="FILE", required=True, help="YAML file to write; use fusion.coefficients=FILE")
+    parser.add_argument("--strength", type=float, default=0.001, help="inverse of the L2 penalty (default %(default)s)")
+    parser.add_argument(
+        "--rivals", type=int, default=200, help="others that a gold turn is compared with (%(default)s)"
+    )
+    parser.add_argument("--rounds", type=int, default=1, help="times that rivals are chosen anew (%(default)s)")
+    parser.add_argument("overrides", nargs="*", metavar="OVERRIDE")
+    given = parser.parse_intermixed_args(arguments)
+    from sodamem import config
+    from sodamem import learn as learning
+    from sodamem.recorded import Recordings, Setting
+
+    cfg = config.plain(config.compose(*given.overrides))
+    if (split := cfg["dataset"].get("split")) != "dev":
+        raise ConfigError(f"dataset.split must be dev to learn from, got {split}")
+    if not (given.strength > 0 and given.rivals >= 1 and given.rounds >= 1):
+        raise ConfigError("strength must be > 0, rivals and rounds >= 1, got something else")
+    setting = Setting.of({**cfg, "fusion": {**cfg["fusion"], "unit": "turn", "theta": None}})
+    recordings = Recordings(Path(cfg["runs"]), [setting])
+    options = {name: getattr(given, name) for name in ("strength", "rivals", "rounds")}
+    found = learning.fit(recordings.replay(setting).recording, **options)
+    overrides = " ".join(given.overrides)
+    origin = {"learned by": f"sodamem learn {overrides}", "data sha256": recordings.data(setting).sha256, **options}
+    learning.write(found, Path(given.out), origin)
+    print(f"learned: {given.out}")
     return 0
 
 

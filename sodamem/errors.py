@@ -40,7 +40,7 @@ class StoreError(SodamemError):
     """A store cannot be opened, belongs to another configuration, or is read-only."""
 
 
-class MissingExtra(SodamemError):
+class MissingExtra(SodamemError):  # noqa: N818 - it names what is missing
     """An optional dependency is needed; the message names the pip line that installs it."""
 
 

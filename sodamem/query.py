@@ -22,7 +22,8 @@ _PAST = re.compile(
 _FIRST_PERSON = frozenset({"i", "me", "my", "mine", "myself", "i'm", "i've", "i'd", "i'll", "we", "our", "us"})
 _ASSISTANT = re.compile(
     r"\b(?:you|your) (?:\w+ )?(?:told|said|suggest\w*|recommend\w*|mention\w*|gave|give|list\w*|provid\w*|advis\w*|"
-    r"explain\w*|wrote|generat\w*|creat\w*|came up|shared?|describ\w*)\b|\bremind me\b|\bprevious (?:chat|conversation)\b",
+    r"explain\w*|wrote|generat\w*|creat\w*|came up|shared?|describ\w*)\b|\bremind me\b|"
+    r"\bprevious (?:chat|conversation)\b",
     re.IGNORECASE,
 )
 _LONGEST_NAME = 5  # words
@@ -69,7 +70,7 @@ class Names:
         return self._people.sub(" ", question).strip() if self._people else question
 
     def speakers(self, question: str) -> tuple[str, ...]:
-        """Participants that the question is about: those it names, else the user for "I", the assistant for "you said"."""
+        """Participants that a question is about: those it names, else the user for "I", the assistant for "you said"."""
         words = text.words(question)
         named = [speaker for name, speaker in self._speakers.items() if name and f" {name} " in f" {' '.join(words)} "]
         named = [speaker for speaker in named if self.roles[speaker] not in ("user", "assistant")]

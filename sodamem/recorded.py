@@ -22,7 +22,8 @@ from omegaconf import OmegaConf
 
 import sodamem
 from sodamem import build, recording, text
-from sodamem.errors import DataError
+from sodamem.errors import ConfigError, DataError
+from sodamem.fusion.base import AwardFusion
 from sodamem.pipeline import Pipeline
 from sodamem.protocols import Corpus
 from sodamem.recording import Recording, record
@@ -169,6 +170,16 @@ class Recordings:
 
 def _pipeline(cfg: Mapping[str, Any], tunnels: Mapping[str, Any] | None = None) -> Pipeline:
     return build.pipeline(OmegaConf.create({**cfg, "tunnel": dict(tunnels or cfg["tunnel"])}))
+
+
+def fusion_of(setting: Setting) -> AwardFusion:
+    """The fusion of a setting, built. Raises ConfigError where it is not one that can be replayed."""
+    fusion: Any = build.build(setting.fusion, "fusion", setting.whole["trusted_targets"])
+    if not isinstance(fusion, AwardFusion):
+        raise ConfigError(
+            f"fusion must be one over awards to be replayed, got {type(fusion).__name__}. Set replay=false"
+        )
+    return fusion
 
 
 @lru_cache(maxsize=1)

@@ -22,11 +22,12 @@ from sodamem import build, config, studies, sweep_tracking
 from sodamem.errors import ConfigError, DataError
 from sodamem.metric.statistics import Estimate, cluster_bootstrap
 from sodamem.recorded import Recordings, Setting
+from sodamem.replay_measures import TOKENS
 from sodamem.run import run as run_experiment
 from sodamem.sweep_export import experiment
-from sodamem.sweep_objective import TOKENS, Live, Replayed, replayable
+from sodamem.sweep_objective import Live, Replayed, replayable
 from sodamem.sweep_space import Ground
-from sodamem.sweep_study import IDENTITY, Search, Study, named, quiet, refuse_other, storage
+from sodamem.sweep_study import IDENTITY, Search, Study, named, point, quiet, refuse_other, storage
 from sodamem.tracking import TrackedRun
 
 DRAWS, SEED = 10_000, 20  # of the interval on test
@@ -100,7 +101,7 @@ def sweep(request: Request) -> Outcome:
         file = folder / "experiment" / f"{study.name}_winner.yaml"
         file.parent.mkdir(exist_ok=True)
         origin = {**_origin(search, winner, baseline), "study": folder.name, "data sha256": corpus.sha256}
-        file.write_text(experiment(file.stem, ground, overrides, winner.params, origin), encoding="utf-8")
+        file.write_text(experiment(file.stem, ground, overrides, point(winner), origin), encoding="utf-8")
         (folder / "trials.csv").write_text(sweep_tracking.table(search), encoding="utf-8")
         search.spent["other"] = time.perf_counter() - started - sum(search.spent.values()) - clock["tracking"]
         with _counted(clock, "tracking"), FileLock(str(folder / "tracked.lock")):
@@ -197,7 +198,7 @@ def _tested(ground: Ground, study: Study, winner: FrozenTrial, folder: Path, run
     measure = next(iter(study.measures))
     known = json.loads(path.read_text(encoding="utf-8")) if path.exists() else {}
     if str(winner.number) not in known:
-        cfg = ground.at(winner.params)
+        cfg = ground.at(point(winner))
         cfg = {**cfg, "dataset": {**cfg["dataset"], "split": "test"}, "name": f"{study.name}_winner_test"}
         try:
             outcome = run_experiment(OmegaConf.create(cfg), quiet=True)

@@ -350,6 +350,11 @@ class Search:
         return self.backend.seconds if self.backend else 0.0
 
 
+def point(trial: FrozenTrial) -> Point:
+    """The point of a trial, without the digits that a storage adds to a decimal step."""
+    return {name: round(value, 12) if isinstance(value, float) else value for name, value in trial.params.items()}
+
+
 def key(point: Mapping[str, Any]) -> str:
     """One text for one point, whatever its storage did to the digits of a number."""
     plain = {

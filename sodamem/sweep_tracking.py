@@ -21,7 +21,7 @@ import optuna
 from sodamem import figures
 from sodamem.errors import MissingExtra
 from sodamem.records import report_name, tracked_name
-from sodamem.sweep_study import REASON, Search
+from sodamem.sweep_study import REASON, Search, point
 from sodamem.tracking import MlflowRun, TrackedRun
 
 CHILDREN = 10
@@ -37,7 +37,8 @@ def table(search: Search) -> str:
     writer.writerow(["number", "state", *map(report_name, measures), *names, "reason"])
     for trial in search.trials():
         values = list(trial.values) if trial.values else [""] * len(measures)
-        knobs = ["" if trial.params.get(name) is None else trial.params[name] for name in names]
+        chosen = point(trial)
+        knobs = ["" if chosen.get(name) is None else chosen[name] for name in names]
         writer.writerow([trial.number, trial.state.name, *values, *knobs, trial.user_attrs.get(REASON, "")])
     return stream.getvalue()
 
@@ -63,7 +64,7 @@ def track(run: TrackedRun, tracker: Any, search: Search, folder: Path, files: Se
     for place, trial in enumerate(best):
         if trial.number not in state["children"] and run.id:
             tags = {"trial": trial.number, "place": place + 1}
-            with tracker.run(f"trial {trial.number}", trial.params, tags=tags, parent=run.id) as child:
+            with tracker.run(f"trial {trial.number}", point(trial), tags=tags, parent=run.id) as child:
                 child.metrics({report_name(name): value for name, value in _measures(search, trial).items()})
             state["children"].append(trial.number)
     if best:

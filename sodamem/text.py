@@ -27,7 +27,8 @@ STOP_WORDS = frozenset(
     ours ourselves out over own same she should so some such than that the their theirs them themselves then there
     these they this those through to too under until up very was we were what when where which while who whom why will
     with would you your yours yourself yourselves
-    i'm i've i'd i'll you're you've you'd you'll he'd he'll she'd she'll we're we've we'd we'll they're they've they'd they'll""".split()  # noqa: SIM905 - a paragraph is read, a list of 140 strings is not
+    i'm i've i'd i'll you're you've you'd you'll he'd he'll she'd she'll we're we've we'd we'll
+    they're they've they'd they'll""".split()  # noqa: SIM905 - a paragraph is read, a list of 140 strings is not
 )
 
 

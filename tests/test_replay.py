@@ -18,7 +18,7 @@ from sodamem.metric import retrieval
 from sodamem.recorded import Recordings, Setting
 from sodamem.recording import Recording, part
 from sodamem.replay import Cut, Replay
-from sodamem.sweep_objective import TOKENS, by_question, mean
+from sodamem.replay_measures import TOKENS, by_question, mean
 
 NAMES = ("bm25", "bm25_session", "bm25_fact", "dense", "dense_context", "speaker", "time", "when", "statement", "graph")
 WIDE = [f"tunnel=[{','.join(NAMES)}]", "maintenance=dream", "dataset.questions_per_history=3", "dataset.histories=4"]

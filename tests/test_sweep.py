@@ -14,8 +14,9 @@ from sodamem.commands_sweeps import sweep as command
 from sodamem.errors import ConfigError
 from sodamem.evaluate import retrieve
 from sodamem.metric.retrieval import aggregate
+from sodamem.replay_measures import TOKENS
 from sodamem.sweep import Request, sweep
-from sodamem.sweep_objective import TOKENS, Live, replayable
+from sodamem.sweep_objective import Live, replayable
 from sodamem.sweep_space import Ground, grid, knobs
 from sodamem.sweep_study import REASON, REPEATS, Search, Study, key, quiet, storage
 

@@ -21,7 +21,7 @@ _PAST = starting(
 )
 _FUTURE = starting(
     "will shall won't can could should must might would want wants need needs hope hopes hoping planning "
-    "planned intend intends let's tomorrow upcoming gonna wanna schedule scheduled until till by expect expecting "
+    "planned intend intends let's tomorrow upcoming gonna wanna schedule scheduled until till expect expecting "
     "is are am i'm we're they're he's she's it's you're have has starts begins opens leaves"
 )
 # -ed without a verb; the -ed of a copula ("I'm excited") is read with the copula.
@@ -31,7 +31,8 @@ _CUE = re.compile(
     r"(?P<asked>did(?:n['\u2019]?t)?(?:\s+[\w'\u2019]+){1,2})"
     r"|(?P<perfect>(?:have|has|had|\w+['\u2019](?:ve|s|d))\s+(?:\w+ly\s+|just\s+|already\s+)?"
     r"(?:been|\w{2,}ed|gone|done|seen|met|won|taken|made|had|gotten|got)\b(?!\s+to\b))"
-    r"|(?P<ahead>\w+['\u2019]ll"
+    # "By Friday" looks ahead, "by bus" does not.
+    r"|(?P<ahead>\w+['\u2019]ll|by(?=\s+(?:the\s+)?$)"
     # A noun's possessive is no verb: "Priya's wedding" announces nothing.
     r"|(?:am|is|are|\w+['\u2019](?:m|re)|(?:he|she|it|that|there|who|what|everyone)['\u2019]s)\s+"
     r"(?:(?:so|really|very|super|all|not|still|also)\s+)*(?:\w+ing|\w{2,}ed)|going\s+to|(?-i:may)"

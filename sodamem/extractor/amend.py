@@ -30,11 +30,14 @@ class Value:
 
     noun: Noun
     amount: Quantity | None
-    bare: bool = False  # nothing but a cue stands before it: "No, Alex"; then only a name can be meant
+    bare: bool = False  # nothing but a cue stands before it: "No, Alex"; then a like thing must be meant
+    named: bool = True
 
 
 def takes_back(words: Words, lexicon: Lexicon) -> bool:
     """True for "forget that", "just kidding"; not for "I never forget that"."""
+    if lexicon.phrase_keys["retractions"].isdisjoint(words.low):
+        return False
     found = lexicon.phrases["retractions"].search(words.text, words.start[0], words.end[-1])
     if found is None:
         return False
@@ -52,19 +55,29 @@ def said_instead(words: Words, denial: Contrast, lexicon: Lexicon, *, denies: bo
     found = phrases["replacements"].search(text, start, end)
     if found is None and denial.corrects:
         found = phrases["restatements"].search(text, start, end)
-    if found is not None and (denies or found.start() <= (opening.end() + 1 if opening else start)):
+    if found is not None and (denies or found.start() <= (opening.end() + 2 if opening else start)):
         begin = next((i for i in range(len(words)) if words.start[i] >= found.end()), len(words))
-        return _value(words, begin, lexicon)
+        value = _value(words, begin, lexicon)
+        return None if value and _is_act(words, value.noun, lexicon) else value
     if opening is None or not _LETTERS.search(text, opening.end(), end):
         return None
-    begin = next((i for i in range(len(words)) if words.start[i] >= opening.end() and words.low[i] not in _ENDS), 0)
+    skipped = {i for i in range(len(words)) if words.low[i] in _ENDS or i in denial.skipped}
+    begin = next((i for i in range(len(words)) if words.start[i] >= opening.end() and i not in skipped), 0)
     value = _value(words, begin, lexicon)
-    if value is None or any(words.low[i].isalnum() for i in range(value.noun.last, len(words)) if i not in denial.skipped):
+    if value is None or any(
+        words.low[i].isalnum() for i in range(value.noun.last, len(words)) if i not in denial.skipped
+    ):
         return None  # more than a value: a sentence of its own
-    low = words.low[value.noun.first : value.noun.last]
-    verb = any(word in lexicon.verbs and word not in lexicon.weak for word in low)
-    named = value.amount is not None or is_name(words, value.noun, lexicon)
-    return replace(value, bare=True) if named and not verb else None
+    return (
+        None
+        if _is_act(words, value.noun, lexicon)
+        else replace(value, bare=True, named=is_name(words, value.noun, lexicon))
+    )
+
+
+def _is_act(words: Words, noun: Noun, lexicon: Lexicon) -> bool:
+    verbs = lexicon.verbs.keys() - lexicon.weak - lexicon.participial
+    return not verbs.isdisjoint(words.low[noun.first : noun.last])
 
 
 def _value(words: Words, begin: int, lexicon: Lexicon) -> Value | None:
@@ -87,12 +100,29 @@ def role_for(value: Value, old: Role, words: Words, lexicon: Lexicon, known: fro
     type_ = old.entity.partition(":")[0]
     new = filler(words, value.noun, "value", type_, lexicon=lexicon, known=known)
     if type_ == "other":  # what somebody is called
-        return replace(new, entity=entity_id(type_, new.words)) if value.bare else None
-    return new if new.entity.startswith(f"{type_}:") and not (value.bare and type_ == "thing") else None
+        return replace(new, entity=entity_id(type_, new.words)) if value.bare and value.named else None
+    if value.bare and not value.named and not _alike(old.words.lower().split(), new.words.lower().split(), lexicon):
+        return None
+    if value.bare and value.named and type_ == "thing":
+        return None
+    return new if new.entity.startswith(f"{type_}:") else None
+
+
+def _alike(old: list[str], new: list[str], lexicon: Lexicon) -> bool:
+    """True when some class holds both: "No wait, ramen" after sushi."""
+    return any(
+        lexicon.is_class(name, old) and lexicon.is_class(name, new) for name in lexicon.classes if name != "empty"
+    )
 
 
 def corrected(
-    wrong: str, value: Value, facts: Iterable[FactEvent], words: Words, lexicon: Lexicon, known: frozenset[str]
+    wrong: str,
+    value: Value,
+    facts: Iterable[FactEvent],
+    words: Words,
+    *,
+    lexicon: Lexicon,
+    known: frozenset[str],
 ) -> tuple[FactEvent, Role] | None:
     """The first of these facts that the value can replace, with its new filler; the one said to be `wrong`, if any."""
     denied = set(tokens(wrong))
@@ -115,4 +145,4 @@ def other_roles(fact: FactEvent, wrong: str) -> Sequence[Role]:
     """The roles of a corrected fact beside its value; `from` is the value that was wrong."""
     kept = tuple(role for role in fact.roles if role.name not in ("value", "from", "name"))
     old = next((role.entity for role in fact.roles if role.name == "value"), "")
-    return (*kept, Role(name="from", entity=old, words=wrong)) if wrong else kept
+    return (*kept, Role(name="from", entity=old, words=wrong)) if wrong and old else kept

@@ -35,14 +35,25 @@ class Contrast:
 def contrast(words: Words, lexicon: Lexicon) -> Contrast:
     """What a sentence sets right, read from its cues alone."""
     start, end = remark(words, lexicon), words.end[-1]
-    opens = lexicon.phrases["corrections"].match(words.text, start) is not None
-    slips = lexicon.phrases["mistakes"].search(words.text, start, end) is not None
+    opens = any(lexicon.phrases[name].match(words.text, start) for name in ("corrections", "replacements"))
+    opens = opens or _contradicts(words, start, lexicon)
+    slips = not lexicon.phrase_keys["mistakes"].isdisjoint(words.low)
+    slips = slips and lexicon.phrases["mistakes"].search(words.text, start, end) is not None
     slip = None if lexicon.slips.isdisjoint(words.low) else _before_slip(words, lexicon)
     if not (opens or slips or slip):
         return Contrast(False)
     if not slips and lexicon.phrases["additions"].search(words.text, start, end) is not None:
         return Contrast(False)  # "Actually, I also have a dog"
     return slip or _after_marker(words, lexicon) or Contrast(True)
+
+
+def _contradicts(words: Words, start: int, lexicon: Lexicon) -> bool:
+    """ "It's York, not Leeds", "I said Leeds, but it's York": no word says sorry."""
+    low = words.low
+    if "not" in low and lexicon.phrases["restatements"].match(words.text, start) is not None:
+        return any(low[i : i + 2] == [",", "not"] for i in range(len(low)))
+    said = next((i for i in range(len(low) - 1) if low[i : i + 2] == ["i", "said"]), None)
+    return said is not None and "but" in low[said:]
 
 
 def remark(words: Words, lexicon: Lexicon) -> int:
@@ -57,9 +68,9 @@ def remark(words: Words, lexicon: Lexicon) -> int:
 
 def _after_marker(words: Words, lexicon: Lexicon) -> Contrast | None:
     low = words.low
-    for i in range(1, len(low)):
+    for i in range(len(low)):
         size = next((len(mark) for mark in lexicon.contrasts if tuple(low[i : i + len(mark)]) == mark), 0)
-        if low[i] == "not" and low[i - 1] in _JOINTS:
+        if low[i] == "not" and i and low[i - 1] in _JOINTS:
             size = 1
         if not size:
             continue
@@ -69,6 +80,8 @@ def _after_marker(words: Words, lexicon: Lexicon) -> Contrast | None:
         last = first
         while last < min(len(low), first + _LONGEST) and _goes_on(low[last], lexicon):
             last += 1
+        while last > first and low[last - 1] in lexicon.trailing:
+            last -= 1
         if first < last:
             return Contrast(True, (first, last), range(i, last))
     return None

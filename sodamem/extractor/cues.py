@@ -198,19 +198,25 @@ def _scoped(match: Match, cue: Cue, rest: Complement) -> Match:
     return replace(match, roles=(*match.roles, scope)) if scope else match
 
 
+def _applies(cue: Cue, rest: Complement) -> bool:
+    """Whether the clause is one that the cue speaks of, whatever its value."""
+    verb = rest.clause.verb
+    if cue.passive != verb.passive or (cue.negated and (not verb.negated or rest.says("ended"))):
+        return False
+    if cue.receiver != rest.receives or (cue.could and "could" not in verb.aux):
+        return False
+    if cue.says and not rest.says(*cue.says):
+        return False
+    if cue.tense and cue.tense != ("past" if verb.past else "perfect" if verb.perfect else "present"):
+        return False
+    if (cue.words and not rest.leads(cue)) or (cue.near and not rest.follows(cue.value)):
+        return False
+    return not cue.objects or any(_in_classes(cue.objects, noun, rest) for noun in rest.at(("object",)))
+
+
 def _fit(cue: Cue, rest: Complement) -> Iterator[Match]:
     verb, lexicon, words = rest.clause.verb, rest.lexicon, rest.words
-    if cue.passive != verb.passive or (cue.negated and (not verb.negated or rest.says("ended"))):
-        return
-    if cue.receiver != rest.receives or (cue.could and "could" not in verb.aux):
-        return
-    if cue.says and not rest.says(*cue.says):
-        return
-    if cue.tense and cue.tense != ("past" if verb.past else "perfect" if verb.perfect else "present"):
-        return
-    if (cue.words and not rest.leads(cue)) or (cue.near and not rest.follows(cue.value)):
-        return
-    if cue.objects and not any(_in_classes(cue.objects, noun, rest) for noun in rest.at(("object",))):
+    if not _applies(cue, rest):
         return
     type_ = lexicon.predicates[cue.predicate].type
     roles = tuple(

@@ -32,9 +32,9 @@ def framed(
     for frame in tried.values():
         for found in frame.pattern.finditer(said):
             first, last = (bisect_right(starts, place) - 1 for place in (found.start(), found.end() - 1))
-            match = _match(frame, found, starts, words, masked, lexicon, known)
-            if match is not None:
-                told, match = match
+            matched = _match(frame, found, starts, words, lexicon=lexicon, masked=masked, known=known)
+            if matched is not None:
+                told, match = matched
                 verb = Verb(at=told, after=last + 1, lemma="be", form="base")
                 clause = Clause(first, len(words), _introducer(words, first, frame, lexicon), "elided", (0, 0), verb)
                 yield Complement(words, clause, masked, lexicon=lexicon, known=known), match
@@ -45,6 +45,7 @@ def _match(
     found: re.Match[str],
     starts: list[int],
     words: Words,
+    *,
     masked: frozenset[int],
     lexicon: Lexicon,
     known: frozenset[str],
@@ -73,8 +74,6 @@ def _match(
         return None
     role = filler(words, noun, "value", declared.type, lexicon=lexicon, known=known)
     if declared.type == "place" and not words.capital(noun.first):
-        return None
-    if any("ing" in lexicon.verbs.get(word, {}) for word in said[:1]) and not frame.fits:
         return None
     scope = scope_role(declared, _singular(told), role, words, lexicon=lexicon)
     if declared.by_value and scope is None:

@@ -155,6 +155,7 @@ class Lexicon:
     currencies: Mapping[str, str]
     fence: re.Pattern[str]
     phrases: Mapping[str, re.Pattern[str]]  # cue phrases, whole words
+    phrase_keys: Mapping[str, frozenset[str]]  # a word of each phrase, by list: where none is said, no phrase is
     contrasts: tuple[tuple[str, ...], ...]  # words before a value that is denied
     frames: Mapping[str, tuple[Frame, ...]]  # by a word that they hold
 
@@ -179,7 +180,7 @@ def load() -> Lexicon:
     """The lexicon of the tables that ship with the package."""
     verbs, nouns, modality = _read("verbs"), _read("nouns"), _read("modality")
     names, units, sentences = _read("names"), _read("units"), _read("sentences")
-    table = _read("predicates")
+    table = _read("predicates") | _read("predicates_doings")
     predicates, cues, plain, scoped = _predicates(table)
     lists = {**verbs, **nouns, **names, **sentences, **modality, **modality["hypothetical"]}
     return Lexicon(
@@ -211,6 +212,7 @@ def load() -> Lexicon:
         currencies=units["currencies"],
         fence=re.compile("|".join(sentences["fences"]), re.IGNORECASE | re.MULTILINE),
         phrases={name: _phrases(modality[name]) for name in modality["phrase_lists"]},
+        phrase_keys={name: frozenset(map(_longest, modality[name])) for name in modality["phrase_lists"]},
         contrasts=tuple(tuple(phrase.split()) for phrase in modality["contrasts"]),
         frames=_frames(_read("frames"), nouns["classes"], lists["prepositions"] + lists["subordinators"]),
     )
@@ -225,6 +227,11 @@ def _phrases(listed: list[str]) -> re.Pattern[str]:
     longest_first = sorted(listed, key=len, reverse=True)
     either = "|".join(re.escape(phrase).replace(r"\ ", r"\s+") for phrase in longest_first)
     return re.compile(rf"(?<!\w)(?:{either})(?!\w)", re.IGNORECASE)
+
+
+def _longest(phrase: str) -> str:
+    """The longest word of a phrase that stays whole when words are cut: "said" in "i shouldn't have said"."""
+    return max((word for word in phrase.lower().replace(":", "").split() if "'" not in word), key=len, default="")
 
 
 def _predicates(
@@ -248,9 +255,12 @@ def _predicates(
 
 def _predicate(name: str, row: dict[str, Any]) -> Predicate:
     tuples = ("units", "fits", "by_value")
-    plain = {key: row[key] for key in row.keys() - {"cues", "nouns", "carriers", "holders", "asked", "marks", *tuples}}
+    plain: dict[str, Any] = {
+        key: row[key] for key in row.keys() - {"cues", "nouns", "carriers", "holders", "asked", "marks", *tuples}
+    }
     marks = {scope: tuple(words) for scope, words in row.get("marks", {}).items()}
-    return Predicate(name=name, marks=marks, **{key: tuple(row.get(key, ())) for key in tuples}, **plain)
+    plain.update((key, tuple(row.get(key, ()))) for key in tuples)
+    return Predicate(name=name, marks=marks, **plain)
 
 
 def _asking(table: dict[str, Any]) -> dict[str, tuple[tuple[tuple[str, ...], str], ...]]:
@@ -273,7 +283,9 @@ def _frames(table: dict[str, Any], classes: dict[str, list[str]], closed: list[s
                 said = said.replace(f"<{class_}>", f"(?:{'|'.join(map(re.escape, classes[class_]))})")
             if said.endswith("<value>"):
                 said += rf"(?= (?:[.,;:!?()…—]|(?:{ends}) )| ?$)"
-            said = said.replace("<value>", f"(?P<value>{word}(?: {word}){{0,6}}?)").replace("<amount>", r"(?P<amount>\S+)")
+            said = said.replace("<value>", f"(?P<value>{word}(?: {word}){{0,6}}?)").replace(
+                "<amount>", r"(?P<amount>\S+)"
+            )
             fits = tuple(row.get("fits", "").split())
             frame = Frame(
                 predicate=name,

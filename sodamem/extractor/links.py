@@ -13,6 +13,7 @@ from sodamem.extractor.cues import Complement, Match, filler
 from sodamem.extractor.lexicon import Lexicon, Predicate
 from sodamem.extractor.mentions import Mention
 from sodamem.extractor.phrases import Noun, head, noun_before, quantity, trim
+from sodamem.extractor.places import Places
 from sodamem.extractor.scopes import scope_role
 from sodamem.extractor.verbs import Verb, read_verb
 from sodamem.extractor.words import Words
@@ -33,11 +34,12 @@ _STILL = frozenset({"be", "cost", "take", "stand", "run", "sit", "say", "read", 
 _LINKING = frozenset({"be", "become", "remain", "stay"})
 _TAKING_PLACE = frozenset({"take", "replace", "overtake", "beat", "serve", "count", "succeed"})  # "… as my favourite"
 _CHANGING = frozenset({
-    "change", "switch", "upgrade", "improve", "bring", "set", "move", "lower", "cut", "raise", "renew", "beat", "reduce",
-    "increase", "transfer", "turn", "break", "push", "boost", "downgrade", "smash", "better",
+    "change", "switch", "upgrade", "improve", "bring", "set", "move", "lower", "cut", "raise", "renew", "beat",
+    "reduce", "increase", "transfer", "turn", "break", "push", "boost", "downgrade", "smash", "better",
 })  # fmt: skip
+_MAKING = frozenset({"make", "call", "consider", "declare"})
+_WHICH = frozenset({"first", "second", "third", "last", "next", "other", "same", "wrong", "right"})
 _ANAPHORS = frozenset({"it", "that", "this", "which"})
-_OPENERS = frozenset({"that", "which", "who"})
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,8 +51,8 @@ class Link:
     inherited: bool = False  # the value stands in the clause before, whose time it shares
 
 
-class Linker:
-    """Finds the values of the slots named in one sentence. `masked`: words of time expressions."""
+class Linker(Places):
+    """Finds the values of the slots named in one sentence. `known`: lower-case names of people in the dialogue."""
 
     def __init__(
         self,
@@ -62,9 +64,8 @@ class Linker:
         lexicon: Lexicon,
         known: frozenset[str],
     ) -> None:
-        self.words, self.low, self.clauses, self.masked = words, words.low, clauses, masked
-        self.skipped, self.lex, self.known = skipped, lexicon, known
-        self.joins = lexicon.joins
+        super().__init__(words, clauses, masked, skipped, lexicon)
+        self.known = known
 
     def links(self, mention: Mention) -> list[Link]:
         """What a slot is said to hold: one value, or those of a list where it may hold several."""
@@ -78,7 +79,7 @@ class Linker:
     def _link_one(self, mention: Mention) -> Link | None:
         """The value of a slot, by the first way of saying it that fits."""
         if mention.asks:
-            return None
+            return self._is_said(mention)  # "York is where I live"
         if mention.old:
             return self._changes(mention)
         if mention.held_by:
@@ -105,22 +106,12 @@ class Linker:
         i = mention.last + it
         while i in self.masked:
             i += 1
-        if not self._opens(mention.first) and not it:
+        if not self.opens(mention.first) and not it:
             return None  # "is my gym …?", "losing my job gave …", "in my home town …"
         verb = read_verb(self.words, i, "owned", (), self.lex)
         if verb is not None and verb.progressive and self.lex.predicates[mention.predicate].doing:
             verb = Verb(verb.at - 1, verb.at, "be", "base", negated=verb.negated)  # "my hobby is juggling"
-        return self._at_complement(mention, verb, self._left_break(mention.first)) if verb is not None else None
-
-    def _opens(self, at: int) -> bool:
-        """True where a subject may begin."""
-        word = self.low[at - 1] if at else ","
-        joins = word in BREAKS or word in self.joins or word in self.lex.introducers or word == "all"
-        return joins or word in self.lex.adverbs or word.endswith("ly") or at - 1 in self.masked or self._is_thinking(word)
-
-    def _is_thinking(self, word: str) -> bool:
-        lemma = next(iter(self.lex.verbs.get(word, {}).values()), "")
-        return lemma in self.lex.opinion or lemma in self.lex.report
+        return self._at_complement(mention, verb, self.left_break(mention.first)) if verb is not None else None
 
     def _holds(self, mention: Mention) -> Link | None:
         """ "My flat in Leeds has no lift", "my desk is at Brightwater Labs"."""
@@ -128,18 +119,22 @@ class Linker:
         if self.low[at : at + 1] != [mention.held_by]:
             return None
         end = at + 1
-        while end < min(len(self.low), at + 5) and (self.words.capital(end) or (end == at + 1 and self.low[end] == "the")):
+        while end < min(len(self.low), at + 5) and (
+            self.words.capital(end) or (end == at + 1 and self.low[end] == "the")
+        ):
             end += 1
         noun = trim(self.words, at + 1, end, self.lex)
         around = next((c for c in reversed(self.clauses) if c.first <= mention.first), None)
         clause = replace(around, verb=Verb(mention.first, end, "be", "base")) if around else self.stated(0, end)
-        return self._link(mention, self._complement(replace(clause, last=max(end, clause.last))), noun) if noun else None
+        return (
+            self._link(mention, self._complement(replace(clause, last=max(end, clause.last))), noun) if noun else None
+        )
 
     def _at_complement(self, mention: Mention, verb: Verb, first: int) -> Link | None:
         places = ("to", "at", "from") if verb.passive else _SAYS.get(verb.lemma, ())
         if not places:
             return None
-        clause = self._clause(verb, first)
+        clause = self.clause(verb, first)
         complement = self._complement(clause)
         declared = self.lex.predicates[mention.predicate]
         if declared.quantity:
@@ -156,38 +151,38 @@ class Linker:
 
     def _is_said(self, mention: Mention) -> Link | None:
         """ "Sushi is my favourite food", "teal has taken over as my favourite"; "it" is the value said before."""
-        verb = self._verb_before(mention.first)
+        verb = self.verb_before(mention.first)
         if verb is None or (verb.lemma not in _LINKING and verb.lemma not in _TAKING_PLACE):
             return None
         if verb.lemma in _TAKING_PLACE and self.low[mention.first - 1] != "as":
             return None
-        begin = self._begin_before(verb.at, verb)
-        first = self._left_break(begin)
-        changes = verb.lemma != "be" and verb.lemma != "remain"
-        clause = self._clause(replace(verb, after=mention.last), first)
+        begin = self.begin_before(verb.at, verb)
+        first = self.left_break(begin)
+        changes = verb.lemma not in ("be", "remain")
+        clause = self.clause(replace(verb, after=mention.last), first)
         if begin and self.low[begin - 1] in _ANAPHORS:
             first = begin - 1
             while first > 0 and self.low[first - 1] in self.lex.adverbs:
                 first -= 1
             joined = self.low[first - 1 : first]
-            if joined and joined[0] not in BREAKS and joined[0] not in self.joins:
+            if joined and joined[0] not in BREAKS and joined[0] not in self.lex.joins:
                 return None
             value = self._antecedent(mention, first)
             return self._valued(mention, clause, value, first, changes=changes, inherited=True)
-        value = (self._first_noun(first, begin), begin)
+        value = (self.first_noun(first, begin), begin)
         return self._valued(mention, clause, value, begin, changes=changes)
 
     def _changes(self, mention: Mention) -> Link | None:
         """ "I changed my favourite colour to coral", "the engineer set my home line to 250 Mbps"."""
-        verb = self._verb_before(mention.first)
+        verb = self.verb_before(mention.first)
         if verb is None or verb.lemma not in _CHANGING:
             return None
         asked = next((clause for clause in self.clauses if clause.verb.at == verb.at), None)
         clause = replace(asked, verb=replace(asked.verb, after=mention.last)) if asked else None
-        clause = clause or self._clause(replace(verb, after=mention.last), self._left_break(verb.at))
+        clause = clause or self.clause(replace(verb, after=mention.last), self.left_break(verb.at))
         complement = self._complement(replace(clause, last=max(clause.last, mention.last)))
         if self.lex.predicates[mention.predicate].quantity:
-            last = self._sentence_end(mention.last)
+            last = self.sentence_end(mention.last)
             return self._measured(mention, complement, mention.last, last, changes=True)
         noun = next(complement.at(("to", "with", "for")), None)
         return self._link(mention, complement, noun, changes=True) if noun else None
@@ -195,11 +190,15 @@ class Linker:
     def _noted(self, mention: Mention) -> Link | None:
         """ "The nurse noted 77 kilos as my weight"; what a watch said "for my 5K best"."""
         at = mention.first - 1
+        begin = noun_before(self.words, mention.first, self.masked, self.lex)
+        makes = self.lex.verbs.get(self.low[begin - 1], {}).values() if 0 < begin <= at else ()
+        if not _MAKING.isdisjoint(makes):  # "I've made Valencia my home"
+            return self._valued(mention, self.stated(begin - 1, mention.last), (begin, mention.first), begin)
         if at < 1 or self.low[at] not in ("as", "for"):
             return None
         if self.low[at] == "for" and not self.lex.predicates[mention.predicate].quantity:
             return None
-        clause = self.stated(self._left_break(at), mention.last)
+        clause = self.stated(self.left_break(at), mention.last)
         return self._valued(mention, clause, self.before(at), at)
 
     def _apposed(self, mention: Mention) -> Link | None:
@@ -209,7 +208,7 @@ class Linker:
         after = self.low[mention.last : mention.last + 1]
         if at < 1 or self.low[at] not in (",", "—", "–", "-", "(") or not (ends or after[0] in self.lex.trailing):
             return None
-        clause = self.stated(self._left_break(at), mention.last)
+        clause = self.stated(self.left_break(at), mention.last)
         begin, end = self.before(at)
         if begin and self.low[begin - 1] in ("my", "our", "his", "her"):
             return None  # a list: "my keys, my job"
@@ -224,7 +223,7 @@ class Linker:
         if any(k not in self.masked and self.low[k] not in self.lex.adverbs for k in between):
             return None
         end = next((k for k in range(at + 1, len(self.low)) if self.low[k] in BREAKS | STOPS), len(self.low))
-        clause = self.stated(self._left_break(mention.first), end)
+        clause = self.stated(self.left_break(mention.first), end)
         complement = self._complement(clause)
         if self.lex.predicates[mention.predicate].quantity:
             return self._measured(mention, complement, at + 1, end, changes=True)
@@ -246,7 +245,7 @@ class Linker:
         """A value that stands before its slot, in words [first, last); an amount is looked for before word `before`."""
         complement = self._complement(clause)
         if self.lex.predicates[mention.predicate].quantity:
-            first = self._left_mark(before - 1) if inherited else value[0]
+            first = self.left_mark(before - 1) if inherited else value[0]
             return self._measured(mention, complement, first, before, changes=changes, inherited=inherited)
         noun = trim(self.words, *value, self.lex) if value[0] < value[1] else None
         if noun is None or any(self._is_no_noun(k) for k in range(noun.first, noun.last)):
@@ -264,11 +263,13 @@ class Linker:
     ) -> Link | None:
         declared = self.lex.predicates[mention.predicate]
         if self.low[noun.last - 1] == "one" and noun.last - noun.first > 1:
+            if not _WHICH.isdisjoint(self.low[noun.first : noun.last]):
+                return None  # "my favourite is the second one"
             noun = replace(noun, last=noun.last - 1)  # "the 5 GB one"
         said = head(self.words, noun)
         if self.lex.is_class("empty", said) or self.low[noun.first] in self.lex.negations:
             return None
-        if mention.carrier and not self._fits(declared, noun, complement):
+        if not self._fits(mention, declared, noun, complement):
             return None
         value = filler(self.words, noun, "value", declared.type, lexicon=self.lex, known=self.known)
         amount = quantity(self.words, noun.first, noun.last, self.lex)
@@ -307,10 +308,14 @@ class Linker:
         match = Match(declared.name, value, (scope,) if scope else (), amount, changes or now or mention.fresh)
         return Link(complement, match, inherited)
 
-    def _fits(self, declared: Predicate, noun: Noun, complement: Complement) -> bool:
-        """Whether a value tells a slot that is only named by what carries it ("phone", "badge", "home")."""
+    def _fits(self, mention: Mention, declared: Predicate, noun: Noun, complement: Complement) -> bool:
+        """Whether a value may fill its slot: a name where one is due, and what a carrier ("phone") can tell."""
         if declared.type in ("place", "organisation"):
-            return complement.is_name(noun)
+            article = self.low[noun.first - 1 : noun.first] in (["the"], ["a"], ["an"])
+            known = self.low[noun.last - 1] in self.lex.organisations | self.lex.organisation_words
+            return complement.is_name(noun) or known or (article and not mention.carrier)
+        if not mention.carrier:
+            return True
         said = self.low[noun.first : noun.last]
         if any(word in self.lex.classes[name] for name in declared.fits for word in said) or not declared.fits:
             return True
@@ -323,7 +328,7 @@ class Linker:
         classes = self.lex.predicates[mention.predicate].by_value
         if not classes or any(self.lex.is_class(name, self.low[begin:end]) for name in classes):
             return begin, end
-        mark = self._left_mark(at - 1)
+        mark = self.left_mark(at - 1)
         fits = (k for k in range(mark, at) if any(self.lex.is_class(name, [self.low[k]]) for name in classes))
         found = next(fits, None)
         if found is None:
@@ -333,103 +338,5 @@ class Linker:
             last += 1
         return self.before(last)[0], last
 
-    # --- places in the sentence --------------------------------------------------------------------------------
-
-    def _verb_before(self, at: int) -> Verb | None:
-        """The verb group that ends right before word `at`, "as" and adverbs aside."""
-        low, lex = self.low, self.lex
-        end = at
-        while end > 0 and (low[end - 1] in lex.adverbs or low[end - 1] in ("as", "over", "the")):
-            end -= 1
-        begin = end
-        while begin > 0 and (
-            low[begin - 1] in lex.auxiliaries
-            or low[begin - 1] in lex.adverbs
-            or low[begin - 1] in lex.negations
-            or low[begin - 1] == "'s"
-            or (begin == end and low[begin - 1] in lex.verbs)
-        ):
-            begin -= 1
-        if begin == end and "as" in low[end:at]:  # "curry replaced pasta as my favourite"
-            begin = next((k for k in range(end - 1, max(end - 6, 0), -1) if low[k] in ("replaced", "replaces")), end)
-            return read_verb(self.words, begin, "thing", (), lex) if begin < end else None
-        while begin < end and low[begin] in lex.adverbs:
-            begin += 1
-        verb = read_verb(self.words, begin, "thing", (), lex) if begin < end else None
-        if verb is None or verb.after > end:
-            verb = read_verb(self.words, begin, "speaker", (), lex) if begin < end else None
-        return replace(verb, at=verb.at) if verb is not None and verb.after <= at else None
-
-    def _begin_before(self, at: int, verb: Verb) -> int:
-        """Where the verb group of the main verb at word `at` begins."""
-        low, lex = self.low, self.lex
-        begin = at
-        while begin > 0 and (
-            low[begin - 1] in lex.auxiliaries
-            or low[begin - 1] in lex.adverbs
-            or low[begin - 1] in lex.negations
-            or low[begin - 1] == "'s"
-        ):
-            begin -= 1
-        return begin
-
-    def _left_break(self, at: int) -> int:
-        """The first word of the stretch that holds word `at`: after a break, a joining word, or a time."""
-        k = at
-        while k > 0:
-            if k - 1 in self.masked:
-                k -= 1
-                continue
-            word = self.low[k - 1]
-            joins = word in self.lex.conjunctions or word in self.lex.subordinators
-            if word in BREAKS or word in STOPS or (joins and word not in ("as", "after", "before")):
-                return k - 1 if word in _OPENERS and word != "that" else k
-            k -= 1
-        return 0
-
-    def _left_mark(self, at: int) -> int:
-        """The first word after the last mark before word `at`."""
-        return next((k + 1 for k in range(at - 1, -1, -1) if self.low[k] in BREAKS or self.low[k] in STOPS), 0)
-
-    def _first_noun(self, first: int, last: int) -> int:
-        """Where the noun phrase that ends at `last` begins, after times, adverbs and "I notice"."""
-        begin = first
-        for k in range(first, last):
-            if k in self.masked or self._is_thinking(self.low[k]) or (self.low[k] in self.lex.prepositions and self.low[k] != "of"):
-                begin = k + 1
-        return begin
-
-    def before(self, at: int) -> tuple[int, int]:
-        """The noun phrase that ends right before word `at`, what a correction denies aside."""
-        end = at
-        while end > 0 and (
-            self.low[end - 1] in BREAKS
-            or self.low[end - 1] in self.joins
-            or (end - 1) in self.skipped
-            or (end - 1) in self.masked
-        ):
-            end -= 1
-        return noun_before(self.words, end, self.masked, self.lex), end
-
-    def _sentence_end(self, at: int) -> int:
-        return next((k for k in range(at, len(self.low)) if self.low[k] in STOPS), len(self.low))
-
-    def _clause(self, verb: Verb, first: int) -> Clause:
-        """A clause around a verb that the clause grammar did not open."""
-        later = (clause.first for clause in self.clauses if clause.first > verb.at and clause.subject[0] > verb.at)
-        last = min(later, default=self._sentence_end(verb.after))
-        while last > verb.after and (self.low[last - 1] in BREAKS or self.low[last - 1] in self.lex.conjunctions):
-            last -= 1
-        opening = self.low[first - 1 : first] + self.low[first:verb.at]
-        introducer = next((word for word in opening if word in self.lex.introducers), "")
-        start = next((k for k in range(first, verb.at) if self.low[k] not in self.lex.adverbs), first)
-        return Clause(first, max(last, verb.after), introducer, "thing", (start, start), verb)
-
-    def stated(self, first: int, last: int) -> Clause:
-        """The clause of an apposition: what it says is so whatever is said of it."""
-        verb = Verb(at=first, after=last, lemma="be", form="base")
-        return Clause(first, last, "", "thing", (first, first), verb)
-
     def _complement(self, clause: Clause) -> Complement:
         return Complement(self.words, clause, self.masked, lexicon=self.lex, known=self.known)
-

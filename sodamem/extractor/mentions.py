@@ -94,7 +94,9 @@ def _possessed(words: Words, i: int, context: Context, lexicon: Lexicon) -> Iter
     fresh = not _FRESH.isdisjoint(low[at : name.last])
     old = not _FORMER.isdisjoint(low[at : name.last])
     held_by = name.held_by
-    yield Mention(subject.person, name.predicate, name.scope, first, last, name.carrier, fresh, old=old, held_by=held_by)
+    yield Mention(
+        subject.person, name.predicate, name.scope, first, last, name.carrier, fresh, old=old, held_by=held_by
+    )
 
 
 def _described(words: Words, i: int, context: Context, lexicon: Lexicon) -> Iterator[Mention]:
@@ -119,6 +121,8 @@ def _described(words: Words, i: int, context: Context, lexicon: Lexicon) -> Iter
         return
     described = "that" in low[who - 1 : who]
     noun = low[i + 1 : who - described]
+    if not noun:
+        return
     last = end + 1
     liked = lexicon.verbs.get(low[end], {}).get("base", "") in ("like", "love", "enjoy", "prefer")
     if liked and low[last : last + 1] and low[last] in _EXTREME:
@@ -160,11 +164,13 @@ def slot(low: list[str], first: int, end: int, lexicon: Lexicon) -> _Name | None
     for last in range(min(nouns, first + 5), first, -1):
         phrase = " ".join(low[first:last])
         if phrase in lexicon.nouns:
-            return _scoped(low, lexicon.nouns[phrase], "", last, end, lexicon)
+            return _scoped(low, lexicon.nouns[phrase], "", last, end=end, lexicon=lexicon)
         for before, after, predicate in lexicon.scoped_nouns:
             inner = len(phrase) - len(before) - len(after)
             if inner > 0 and phrase.startswith(before) and phrase.endswith(after):
-                return _scoped(low, predicate, phrase[len(before) : len(before) + inner].strip(), last, end, lexicon)
+                return _scoped(
+                    low, predicate, phrase[len(before) : len(before) + inner].strip(), last, end=end, lexicon=lexicon
+                )
         if phrase in lexicon.carriers:
             return _Name(lexicon.carriers[phrase], "", last, True)
         if phrase in lexicon.holders:
@@ -173,7 +179,7 @@ def slot(low: list[str], first: int, end: int, lexicon: Lexicon) -> _Name | None
     return None
 
 
-def _scoped(low: list[str], predicate: str, scope: str, last: int, end: int, lexicon: Lexicon) -> _Name:
+def _scoped(low: list[str], predicate: str, scope: str, last: int, *, end: int, lexicon: Lexicon) -> _Name:
     """Takes in "for the 5K" after the noun, where the predicate has such a scope."""
     if lexicon.predicates[predicate].nearby and low[last : last + 1] and low[last] in ("for", "in", "over", "on"):
         at = last + 1
@@ -212,4 +218,6 @@ def _is_noun(word: str, inside: bool, lexicon: Lexicon) -> bool:
     if not inside:
         return True
     forms = lexicon.verbs.get(word, {})
-    return (word not in lexicon.closed or word == "one") and not (("past" in forms and "base" not in forms) or "s" in forms)
+    return (word not in lexicon.closed or word == "one") and not (
+        ("past" in forms and "base" not in forms) or "s" in forms
+    )

@@ -51,8 +51,10 @@ def segments(words: Words, first: int, last: int, masked: frozenset[int], lexico
         if word in lexicon.prepositions and word != "of" and i not in masked:
             found.append(Segment(preposition, begin, i))
             preposition, begin = word, i + 1
-        elif (word in lexicon.subordinators or word in lexicon.wh) and i not in masked and not (
-            word == "that" and i == begin and _is_noun(words, i + 1, lexicon)
+        elif (
+            (word in lexicon.subordinators or word in lexicon.wh)
+            and i not in masked
+            and not (word == "that" and i == begin and _is_noun(words, i + 1, lexicon))
         ):
             last = i
             break
@@ -73,7 +75,8 @@ def nouns(words: Words, segment: Segment, masked: frozenset[int], lexicon: Lexic
             continue
         noun = trim(words, begin, i, lexicon)
         if noun is not None:
-            if begin > segment.first and _is_clause(words, noun, lexicon):
+            named = words.low[noun.first - 1] in lexicon.determiners  # "a kayak" is no verb
+            if begin > segment.first and not named and _is_clause(words, noun, lexicon):
                 break
             found.append(noun)
         elif word == "," and not found:
@@ -81,7 +84,16 @@ def nouns(words: Words, segment: Segment, masked: frozenset[int], lexicon: Lexic
         begin = i + 1
         if word and word not in (",", "and", "or"):
             break
-    return found
+    return found[1:] if _is_apposition(words, found) else found
+
+
+def _is_apposition(words: Words, found: list[Noun]) -> bool:
+    """True for "my vehicle, a kayak": the second noun says what the first one is."""
+    if len(found) != 2:
+        return False
+    (first, second), low = found, words.low
+    owned = first.first and low[first.first - 1] in ("my", "our", "his", "her")
+    return bool(owned) and low[first.last : second.first] in ([",", "a"], [",", "an"], [",", "the"])
 
 
 def trim(words: Words, first: int, last: int, lexicon: Lexicon) -> Noun | None:
@@ -91,6 +103,9 @@ def trim(words: Words, first: int, last: int, lexicon: Lexicon) -> Noun | None:
     if first < last and words.low[first] in lexicon.negations:
         return None
     for i in range(first + 1, last):  # "yoga every morning", "a marathon one day"
+        if words.low[i] == "of" and words.low[i + 2 : i + 3] == ["own"]:
+            last = i  # "a red hatchback of my own"
+            break
         compares = words.low[i] in ("best", "most") and words.low[i + 1 : i + 2] == ["of"]
         if compares or words.low[i] in ("every", "each") or words.low[i : i + 2] in _ONCE:
             last = i
@@ -137,7 +152,9 @@ def noun_before(words: Words, end: int, masked: frozenset[int], lexicon: Lexicon
         word, forms = words.low[begin - 1], lexicon.verbs.get(words.low[begin - 1], {})
         verb = not {"past", "s", "participle"}.isdisjoint(forms) and word not in lexicon.participial
         apart = word in _MARKS or word == "'s" or word in lexicon.auxiliaries or begin - 1 in masked
-        if apart or word in lexicon.closed or (verb and word not in lexicon.weak):
+        ahead = words.low[begin - 2] if begin > 1 else ""
+        acts = word in lexicon.weak and (ahead in lexicon.adverbs or ahead in ("i", "we", "they", "to"))
+        if apart or acts or word in lexicon.closed or (verb and word not in lexicon.weak):
             break
         begin -= 1
     return begin

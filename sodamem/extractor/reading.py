@@ -18,7 +18,6 @@ from sodamem.extractor.contrast import Contrast, contrast, remark
 from sodamem.extractor.cues import Complement, Match, filler, is_name, matches, preference_match
 from sodamem.extractor.entities import entity_id, named
 from sodamem.extractor.frames import framed
-from sodamem.extractor.lexicon import Lexicon
 from sodamem.extractor.links import Linker
 from sodamem.extractor.meaning import asked
 from sodamem.extractor.mentions import Mention, mentions
@@ -33,8 +32,9 @@ from sodamem.extractor.writing import Said, Setting, Writer
 from sodamem.text import normalise
 from sodamem.types import FactEvent, Role, TimeValue, Turn
 
-_QUOTED = re.compile(r"“[^”\n]{9,}”|\"[^\"\n]{9,}\"|(?<!\w)['‘][A-Z][^'’\n]{12,}['’](?!\w)")
+_QUOTED = re.compile(r"“[^“”\n]{9,}”|\"[^\"\n]{9,}\"|(?<!\w)['‘][A-Z][^'‘’\n]{12,}['’](?!\w)")
 _ME = ("me", "us")
+_DATING = ("since", "after", "when")
 
 Found = tuple[Said, Match]
 Recall = Callable[[str, str], Iterator[FactEvent]]  # (speaker, words) -> facts of earlier sessions, latest first
@@ -60,9 +60,7 @@ class TurnReader:
     correction may replace.
     """
 
-    def __init__(
-        self, turn: Turn, speaker: Person, setting: Setting, recent: deque[FactEvent], recall: Recall
-    ) -> None:
+    def __init__(self, turn: Turn, speaker: Person, setting: Setting, recent: deque[FactEvent], recall: Recall) -> None:
         self.turn, self.speaker, self.set, self._recent, self._recall = turn, speaker, setting, recent, recall
         self.writer = Writer(turn, speaker, setting)
         self._context = Context(speaker, setting.lexicon)
@@ -94,7 +92,7 @@ class TurnReader:
         parsed = self._parse(span, words, denial)
         slots = mentions(words, parsed.masked, self._context, lexicon)
         linked, open_slots = self._linked(parsed, slots)
-        found = [*linked, *self._framed(parsed), *self._claused(parsed, {said.verb for said, _ in linked})]
+        found = [*linked, *self._framed(parsed), *self._claused(parsed, linked, slots)]
         found = found or self._verbless(parsed)
         found += self._amended(parsed, open_slots, found)
         told: set[tuple[str, str, str]] = set()
@@ -110,7 +108,9 @@ class TurnReader:
     def _parse(self, span: tuple[int, int], words: Words, denial: Contrast) -> _Parsed:
         values = self._values(*span)
         masked = frozenset(
-            i for value in values for i in range(*(bisect_left(words.start, place) for place in (value.start, value.end)))
+            i
+            for value in values
+            for i in range(*(bisect_left(words.start, place) for place in (value.start, value.end)))
         )
         clauses = parse(words, self.set.lexicon, self.set.known, masked)
         subjects = [resolve(clause, words, self._context, self.set.lexicon) for clause in clauses]
@@ -133,15 +133,18 @@ class TurnReader:
 
     # --- clauses ----------------------------------------------------------------------------------------------
 
-    def _claused(self, parsed: _Parsed, spoken_for: set[int]) -> Iterator[Found]:
+    def _claused(self, parsed: _Parsed, linked: list[Found], slots: list[Mention]) -> Iterator[Found]:
         """What the clauses say by their verbs; verbs that tie a slot to its value have said it already."""
         wrong = _words(parsed.words, parsed.denial.wrong)
+        spoken_for = {said.verb for said, _ in linked}
+        names = {" ".join(parsed.words.low[slot.first + 1 : slot.last]) for slot in slots} if linked else set()
         for said, matches_ in self._said(parsed):
             if said.verb in spoken_for:
                 continue
             for match in matches_:
-                negated = said.complement.clause.verb.negated
-                if wrong and not negated and match.value.words.lower() == wrong.lower():
+                if match.value.words.lower() in names:
+                    continue  # "I ordered laksa, my favourite"
+                if wrong and not negated(said) and match.value.words.lower() == wrong.lower():
                     continue  # "married was a slip"
                 yield said, match
 
@@ -184,7 +187,11 @@ class TurnReader:
 
     def _complement(self, parsed: _Parsed, clause: Clause, values: tuple[TimeValue, ...]) -> Complement:
         antecedent = None
-        if clause.introducer == "where" and clause.subject[0] > 1 and parsed.words.low[clause.subject[0] - 1] == "where":
+        if (
+            clause.introducer == "where"
+            and clause.subject[0] > 1
+            and parsed.words.low[clause.subject[0] - 1] == "where"
+        ):
             antecedent = Noun(*self._linker(parsed).before(clause.subject[0] - 1))
         return Complement(
             parsed.words,
@@ -250,13 +257,16 @@ class TurnReader:
         first, last = (0, len(words)) if whole else (clause.first, max(clause.last, clause.verb.after))
         span = (max(words.start[first], parsed.span[0]), words.end[min(last, len(words)) - 1])
         span = parsed.span if len(parsed.clauses) < 2 or span[0] >= span[1] else span
+        dated = self._values(*span)
+        if not dated and words.low[bisect_left(words.start, parsed.span[0])] in _DATING:
+            dated = parsed.values  # "Since a dinner last week, laksa is my favourite"
         corrects = parsed.denial.corrects and (parsed.denial.whole or first == 0 or len(parsed.clauses) < 2)
         return Said(
             span=span,
             complement=complement,
             person=self.speaker,
             question=False,
-            values=self._values(*span),
+            values=dated,
             flags=("correction",) if corrects else (),
         )
 
@@ -295,9 +305,7 @@ class TurnReader:
 
     # --- corrections ------------------------------------------------------------------------------------------
 
-    def _amended(
-        self, parsed: _Parsed, slots: list[tuple[Mention, Person]], found: list[Found]
-    ) -> list[Found]:
+    def _amended(self, parsed: _Parsed, slots: list[tuple[Mention, Person]], found: list[Found]) -> list[Found]:
         """What "I meant York" means where the sentence itself does not say it as a fact."""
         words, denial, lexicon = parsed.words, parsed.denial, self.set.lexicon
         if any(match.predicate in lexicon.predicates and "correction" in said.flags and not negated(said)
@@ -319,7 +327,7 @@ class TurnReader:
                 return [(self._plain(parsed, said.person), replace(match, value=role, neutral=False, ends=False))]
         names = bool(denied) or value.amount is not None or is_name(words, value.noun, lexicon)
         earlier = chain(reversed(self._recent), self._earlier(denied, parsed) if names else ())
-        known = corrected(denied, value, earlier, words, lexicon, self.set.known)
+        known = corrected(denied, value, earlier, words, lexicon=lexicon, known=self.set.known)
         if known is not None:
             self._restate(parsed, *known, denied, value)
         return []
@@ -350,9 +358,7 @@ class TurnReader:
 
     def _plain(self, parsed: _Parsed, person: Person) -> Said:
         clause = self._linker(parsed).stated(0, len(parsed.words))
-        complement = Complement(
-            parsed.words, clause, parsed.masked, lexicon=self.set.lexicon, known=self.set.known
-        )
+        complement = Complement(parsed.words, clause, parsed.masked, lexicon=self.set.lexicon, known=self.set.known)
         return replace(self._around(parsed, clause, complement, True), person=person)
 
     def _slotted(self, match: Match) -> Match:
@@ -370,7 +376,8 @@ class TurnReader:
 
 def _against(match: Match, wrong: str) -> Match:
     """The correction with what it denies, which tells which statement it corrects."""
-    if any(role.name == "from" for role in match.roles) or normalise(match.value.words) == normalise(wrong):
+    told = match.quantity is not None or any(role.name == "from" for role in match.roles)
+    if told or normalise(match.value.words) == normalise(wrong):
         return match
     kind = match.value.entity.partition(":")[0]
     old = Role(name="from", entity=entity_id(kind, wrong) if kind else "", words=wrong)

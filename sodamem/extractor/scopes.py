@@ -36,5 +36,9 @@ def _compared(low: list[str]) -> str:
     """What a value is compared with: "more than any other dish", "best of all colours"."""
     for i in range(len(low) - 2):
         if low[i : i + 2] in (["any", "other"], ["of", "all"]) and low[i + 2].isalpha():
-            return low[i + 2].removesuffix("s") if not low[i + 2].endswith("es") or low[i + 2][-3] == "h" else low[i + 2][:-1]
+            return (
+                low[i + 2].removesuffix("s")
+                if not low[i + 2].endswith("es") or low[i + 2][-3] == "h"
+                else low[i + 2][:-1]
+            )
     return ""

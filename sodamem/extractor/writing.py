@@ -71,12 +71,12 @@ class Writer:
         declared = setting.lexicon.predicates.get(match.predicate)
         cited = piece(self.turn, *said.span)
         amount_words = match.quantity.words if match.quantity else ""
-        told = [v for v in said.values if v.words not in amount_words and (not amount_words or amount_words not in v.words)]
+        told = [
+            v for v in said.values if v.words not in amount_words and (not amount_words or amount_words not in v.words)
+        ]
         times = times_of(told, self.turn.text, self.turn.at)
         clause = said.complement.clause
-        meant = meaning(
-            match, clause, cited.text, setting.lexicon, question=said.question, future=times.future
-        )
+        meant = meaning(match, clause, cited.text, setting.lexicon, question=said.question, future=times.future)
         times = times if meant.kind == "event" else times.of_state()
         since, until = validity(
             times,

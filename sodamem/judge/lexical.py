@@ -15,7 +15,7 @@ from sodamem import text
 from sodamem.errors import ConfigError
 from sodamem.judge import quantities, times
 from sodamem.judge.forms import conclusion, readings
-from sodamem.judge.stance import Stance, alternatives, asserted, opposite, signed, stretches
+from sodamem.judge.stance import Stance, alternatives, asserted, cues, opposite, signed, stretches
 from sodamem.judge.words import DENIED, canonical, content, declines, polarity, squeezed
 from sodamem.metric.text import token_f1
 from sodamem.protocols import Judge
@@ -24,10 +24,9 @@ from sodamem.types import Answer, Label, Question, Verdict
 # A preference gold of LongMemEval is a rubric about meaning; words cannot tell whether an answer meets it.
 _RUBRIC = re.compile(r"^the user would prefer\b", re.IGNORECASE)
 _PARTS = re.compile(r"[,;]|\band\b|&", re.IGNORECASE)
-# Such questions and golds want a guess.
 _OR = re.compile(r"\bor\b|/", re.IGNORECASE)
+# Such questions and golds want a guess.
 _HYPOTHETICAL = re.compile(r"^\W*(?:would|might|could)\b|\b(?:might|likely|probably|potential(?:ly)?)\b", re.IGNORECASE)
-
 _ALL: tuple[Stance, ...] = ("asserted", "guessed", "open")
 
 Found = tuple[bool, str]
@@ -58,7 +57,7 @@ class LexicalJudge(Judge):
     @property
     def digest(self) -> str:
         knobs = (self.f1, self.recall, self.parts, self.finer_dates, sorted(self.off_by_one))
-        return text.digest("lexical", 3, *knobs)
+        return text.digest("lexical", 3, cues(), *knobs)
 
     def grade(self, question: Question, answer: Answer) -> Verdict:
         if answer.status == "failed":
@@ -78,9 +77,9 @@ class LexicalJudge(Judge):
         return self._verdict("correct" if right else "incorrect", reason)
 
     def _compare(self, question: Question, answer: Answer) -> Found:
-        if _same_words(question, answer):
-            return True, "the same words"
         said = _Said.of(question, answer)
+        if _same_words(question, said):
+            return True, "the same words"
         if said.offers_others(question.gold):
             return False, "the answer offers several things"
         for rule in (self._time, _yes_or_no, self._amount):
@@ -187,10 +186,10 @@ class _Said:
         return False
 
 
-def _same_words(question: Question, answer: Answer) -> bool:
+def _same_words(question: Question, said: _Said) -> bool:
     # Golds typed by hand run words together ("and Roses" as "andRoses"), so spaces do not count either.
-    gold, given = canonical(question.gold), canonical(answer.text)
-    return gold == given or squeezed(question.gold) == squeezed(answer.text)
+    same = said.words == said.gold or squeezed(said.committed) == squeezed(question.gold)
+    return same and bool(said.words or not said.gold)
 
 
 def _yes_or_no(question: Question, said: _Said) -> Found | None:

@@ -7,74 +7,70 @@ clause, some rule what stands before them, and look-alikes ("not only") rule not
 from __future__ import annotations
 
 import re
-from collections.abc import Collection, Iterator
+from collections.abc import Collection, Iterator, Mapping, Sequence
+from functools import lru_cache
+from importlib import resources
 from itertools import groupby
 from typing import Literal
+
+import yaml
 
 from sodamem.judge.words import DENIED, canonical
 
 Stance = Literal["asserted", "denied", "guessed", "open", "cue"]
 Span = tuple[int, int]
 
-_GUESS = (
-    r"\b(?:maybe|perhaps|possibly|(?:might|may|could)(?: well| also)? (?:be|have)|I (?:guess|suppose)|"
-    r"(?:I'm|I am|just) guessing|had to guess)\b"
-)
-_DOUBT = (
-    r"\b(?:unsure|uncertain|unclear|no idea|who knows|hard to (?:say|tell)|either(?! way| of| side)|"
-    r"(?:not|\w+n't|never)(?: \w+)? (?:sure|certain|clear)|"
-    r"(?:can't|cannot|can not|do not|don't) (?:be sure|remember|recall|decide|tell which|say which))\b"
-)
-# Of what is doubted, only this: "I am not sure about the hour, but it was on Monday".
-_OBJECT = re.compile(r"\s+(?:about|of|how|why|who|where|what|when)\b[^,;]*", re.IGNORECASE)
-_LOOKALIKE = (
-    r"\b(?:not (?:only|just|merely|simply|until|least|to mention|long (?:ago|after|before))|(?:no|without an?y?) doubt|"
-    r"no (?:less|more|fewer|later|earlier|sooner|matter|wonder|problem|question)|nothing but|none other than|"
-    r"nothing other than|why not|(?:can't|couldn't|cannot) (?:wait|help|be \w+er))\b"
-)
-_BEFORE = (
-    r"\b(?:(?:(?:is|was|are|were|be|seems?)(?: \w+)? not|isn't|wasn't|aren't|weren't) (?:\w+ly )?"
-    r"(?:right|correct|true|it|so|the (?:right |correct )?(?:answer|case|one))(?=\s*(?:[.,;!]|$))|"
-    r"(?:is|was|are|were|be) (?:\w+ly )?(?:wrong|incorrect|false|untrue|mistaken)\b|"
-    r"(?:not any ?more|no longer|not)(?=\s*(?:[.,;!]|$)))"
-)
-_LISTING = r"\b(?:(?:is|was|are|were|be|been|'s|'re)(?: \w+)? not|isn't|wasn't|aren't|weren't|anything but)\b"
-_AHEAD = (
-    r"\b(?:not|no longer|never|none of|neither|nor|hardly|except(?: for)?|other than|rather than|"
-    r"instead of|as opposed to|far from|by no means|unlike|excluding|cannot|\w+n't|ruled? out|"
-    r"(?:doubt|doubtful|unlikely|false|untrue|wrong|incorrect|deny|denies|denied)(?: to say)? that)"
-)
-_WITHOUT = r"\b(?:no|without)"
-_PRONOUN = r"\b(?:nobody|nothing|no one)"  # an answer of its own: "nobody" to "Who came?"
-_GOES_ON = r"\b(?!\s*[,.;!?]|\s*$)"  # "No, it was Rome": nothing is denied by such a word
-_CUE = re.compile(
-    f"(?P<guess>{_GUESS})|(?P<doubt>{_DOUBT})|(?P<lookalike>{_LOOKALIKE})|(?P<before>{_BEFORE})|(?P<listing>{_LISTING})|"
-    f"(?P<pronoun>{_PRONOUN}{_GOES_ON})|(?P<ahead>{_AHEAD}{_GOES_ON})|(?P<without>{_WITHOUT}{_GOES_ON})",
-    re.IGNORECASE,
-)
-_SENTENCE = re.compile(r"[^.;!?\n]*(?:[.](?!\s|$)[^.;!?\n]*)*[.;!?\n]*")
+# A sentence does not end after an initial ("R. Martin") nor where the next word is small.
+_SENTENCE = re.compile(r"(?:[^.;!?\n]|(?<=\b[A-Z])[.]|[.](?=\S|\s+[a-z]))+[.;!?\n]*")
 _SUBJECT = r"(?:it|he|she|they|you|i|we|this|that|there|these|those|the answer)(?:'\w+)?\b"
-# Where a clause ends. A list that is denied whole ("it is not A, B or C") goes on over its commas.
 _CONTRAST = (
     r"[:()]|\s[-–—]+\s|,?\s(?:but|because|since|until|although|though|while|whereas|however|unless|instead(?! of)|"
-    r"rather(?! than))\b|\sfor (?=\S+ (?:day|week|month|year|hour|minute)s?\b)|,\s(?:and |so )?(?=" + _SUBJECT + ")"
+    rf"rather(?! than))\b|,\s(?:and |so )?(?={_SUBJECT})"
 )
+_CLAUSE = _CONTRAST + r"|,|\sfor (?=\S+ (?:day|week|month|year|hour|minute)s?\b)"
+# Where the scope of a denial ends, by kind of its cue.
 _ENDS = {
-    "ahead": re.compile(_CONTRAST + "|,", re.IGNORECASE),
-    "pronoun": re.compile(_CONTRAST + "|,", re.IGNORECASE),
-    "listing": re.compile(_CONTRAST + r"|,\s(?=not\b)", re.IGNORECASE),
-    "without": re.compile(_CONTRAST + r"|,|\sand\b", re.IGNORECASE),
+    kind: re.compile(pattern, re.IGNORECASE)
+    for kind, pattern in {
+        "ahead": _CLAUSE,
+        "pronoun": _CLAUSE,
+        "without": _CLAUSE + r"|\sand\b",
+        "listing": _CONTRAST.replace(r"\s[-–—]+\s", rf"\s[-–—]+\s(?={_SUBJECT})") + r"|,\s(?=not\b)",
+    }.items()
 }
+_GOES_ON = r"(?!\s*[,.;!?]|\s*$)"  # "No, it was Rome": nothing is denied by such a word
 _FLIPS = re.compile(r"(?:not|never|without|\w+n't)", re.IGNORECASE)
 _LEFT_OPEN: tuple[tuple[str, Stance], ...] = (("guess", "guessed"), ("doubt", "open"))
-_TAIL = re.compile(r"\W*(?:\w+\W*)?\Z")  # at most one word: "I am not sure which."
+_NO_MORE = {"guess": re.compile(r"\W*\Z"), "doubt": re.compile(r"\W*(?:\w+\W*)?\Z")}  # "I am not sure which."
 _HEAD = re.compile(r"\W*(?:(?:and|but|though|although|I|I'm|am|it|it's|is|honestly|still)\b\W*)*", re.IGNORECASE)
 
+# Of what is doubted, only this: "I am not sure about the hour, but it was on Monday".
+_OBJECT = re.compile(r"\s+(?:about|of|how|why|who|where|what|when)\b[^,;]*", re.IGNORECASE)
 _OR = re.compile(
     r"\bor\b(?! (?:so|more|less|not|both|otherwise|later|earlier|older|younger|rather|thereabouts)\b)", re.I
 )
 _STATEMENT = re.compile(r"[.;:!?()\n](?!\d)|\bbut\b|\bwhether\b", re.IGNORECASE)
 _ARM = 4  # words
+_FAR = 400  # characters that a cue reaches at most, so that no answer takes long to read
+
+
+@lru_cache(maxsize=1)
+def cues() -> Mapping[str, Sequence[str]]:
+    """The table of cues, by kind."""
+    table: Mapping[str, Sequence[str]] = yaml.safe_load(
+        (resources.files("sodamem.judge") / "cues.yaml").read_text(encoding="utf-8")
+    )
+    return table
+
+
+@lru_cache(maxsize=1)
+def _cue() -> re.Pattern[str]:
+    """All cues as one pattern, a group for each kind."""
+    kinds = (
+        rf"(?P<{kind}>\b(?:{'|'.join(patterns)})(?!\w){_GOES_ON if kind in ('pronoun', 'ahead', 'without') else ''})"
+        for kind, patterns in cues().items()
+    )
+    return re.compile("|".join(kinds), re.IGNORECASE)
 
 
 def stretches(value: str) -> list[tuple[str, Stance]]:
@@ -93,25 +89,27 @@ def stretches(value: str) -> list[tuple[str, Stance]]:
 def _judge(value: str, sentence: Span, previous: Span, stances: list[Stance]) -> None:
     """Write the stances of one sentence; a doubt that is a sentence of its own is about the one before."""
     start, end = sentence
-    cues = list(_CUE.finditer(value, start, end))
+    found = list(_cue().finditer(value, start, end))
     reach = start  # of the denial that is going on
-    for cue in cues:
+    for cue in found:
         kind = cue.lastgroup
         if kind == "before":
             _write(stances, (_clause(value, start, cue.start()), cue.start()), "denied")
             _write(stances, cue.span(), "cue")
         elif kind in _ENDS:
-            stop = _ENDS[kind].search(value, cue.end() + 1, end)  # what follows at once is denied: "not because …"
-            scope = (cue.end(), stop.start() if stop else end)
+            far = min(end, cue.end() + _FAR)
+            stop = _ENDS[kind].search(value, cue.end() + 1, far)  # what follows at once is denied: "not because …"
+            scope = (cue.end(), stop.start() if stop else far)
             # A denial within a denial asserts ("not without sugar"); one beside it does not ("neither … nor").
-            beside = value[: cue.start()].rstrip().endswith(",")
+            beside = value[max(0, cue.start() - 2) : cue.start()].rstrip().endswith(",")
             nested = cue.start() < reach and not beside and bool(_FLIPS.fullmatch(cue[0]))
             _write(stances, scope, "asserted" if nested else "denied")
             _write(stances, cue.span(), "asserted" if kind == "pronoun" else "cue")
             reach = max(reach, scope[1])
     for kind, stance in _LEFT_OPEN:
-        for cue in (cue for cue in cues if cue.lastgroup == kind):
-            _write(stances, _doubted(value, cue, sentence, previous), stance)
+        for cue in (cue for cue in found if cue.lastgroup == kind):
+            if not stances[cue.start()] == stances[end - 1] == stance:  # else it is part of a doubt already
+                _write(stances, _doubted(value, cue, sentence, previous), stance)
     if value[start:end].rstrip().endswith("?"):
         _write(stances, sentence, "open")
 
@@ -119,7 +117,7 @@ def _judge(value: str, sentence: Span, previous: Span, stances: list[Stance]) ->
 def _doubted(value: str, cue: re.Match[str], sentence: Span, previous: Span) -> Span:
     """What a doubt is about: what follows it, or where nothing does, its sentence, or the one before."""
     start, end = sentence
-    if _TAIL.match(value, cue.end(), end):
+    if _NO_MORE[str(cue.lastgroup)].match(value, cue.end(), end):
         alone = bool(_HEAD.fullmatch(value, start, cue.start()))
         return (previous[0] if alone else start, end)
     about = _OBJECT.match(value, cue.end(), end)
@@ -128,6 +126,7 @@ def _doubted(value: str, cue: re.Match[str], sentence: Span, previous: Span) -> 
 
 def _clause(value: str, start: int, place: int) -> int:
     """Where the clause that holds `place` begins."""
+    start = max(start, place - _FAR)
     ends = [match.end() for match in _ENDS["ahead"].finditer(value, start, place)]
     return ends[-1] if ends and value[ends[-1] : place].strip() else start
 
@@ -162,6 +161,9 @@ def alternatives(value: str) -> Iterator[tuple[str, str]]:
     """What stands on either side of each "or", within its clause and a few words of it."""
     for statement in _STATEMENT.split(value):
         for match in _OR.finditer(statement):
-            left, right = statement[: match.start()], statement[match.end() :]
+            left, right = (
+                statement[max(0, match.start() - _FAR) : match.start()],
+                statement[match.end() : match.end() + _FAR],
+            )
             near = left.split(",")[-1].split()[-_ARM:] or left.split()[-2 * _ARM :]  # the latter: "A, B, or C"
             yield " ".join(near), " ".join(right.split(",")[0].split()[:_ARM])

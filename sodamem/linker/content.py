@@ -39,7 +39,7 @@ class ContentLinker(Linker):
                 raise ConfigError(f"linker.{name} must be between 0 and 1, got {getattr(self, name)}")
 
     def link(self, facts: Sequence[FactEvent]) -> tuple[Edge, ...]:
-        """Edges between the given facts. The order of `facts` does not matter: they are sorted by what was said when."""
+        """Edges between the given facts, whose order does not matter: they are sorted by what was said when."""
         ordered = sorted(facts, key=lambda fact: (fact.order, fact.id))
         return (*self._semantic(ordered), *self._relations(ordered))
 

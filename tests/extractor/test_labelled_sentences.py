@@ -1,4 +1,4 @@
-"""The rule extractor against 150 sentences labelled by hand: floors a change may not fall below."""
+"""The rule extractor against sentences labelled by hand: floors a change may not fall below."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ def score(timeline, extractor):
 
 
 def test_precision_and_recall_do_not_fall(score):
-    assert score["facts"] >= 110
+    assert score["facts"] >= 260
     assert score["precision"] >= 0.95
     assert score["recall"] >= 0.95
 
@@ -31,8 +31,8 @@ def test_facts_found_are_read_right(score, part):
 def test_the_labels_use_declared_words_and_cover_what_matters():
     rows = yaml.safe_load(SENTENCES.read_text(encoding="utf-8"))
     labels = [label for row in rows for label in row["facts"]]
-    assert len(rows) == len({row["text"] for row in rows}) == 150
-    assert sum(not row["facts"] for row in rows) >= 45
+    assert len(rows) == len({row["text"] for row in rows}) == 339
+    assert sum(not row["facts"] for row in rows) >= 75
     assert {label.get("modality", "current_state") for label in labels} <= set(MODALITIES)
     used = Counter(label["predicate"] for label in labels)
     assert len(used.keys() & load().predicates.keys()) >= 30

@@ -53,6 +53,14 @@ def test_spans_are_in_order_apart_trimmed_and_lose_no_letter(text):
     assert [c for s in cut(text) for c in s if c in "aB猫"] == [c for c in text if c in "aB猫"]
 
 
+def test_a_sentence_without_end_is_cut_at_commas_or_spaces_and_loses_no_word():
+    for part in ("and then I bought apples, ", "apples ", "apples", "“a"):
+        text = part * (6000 // len(part))
+        parts = cut(text)
+        assert max(map(len, parts)) <= 1000
+        assert "".join("".join(parts).split()) == "".join(text.split())
+
+
 @pytest.mark.parametrize(
     "text",
     [

@@ -5,6 +5,7 @@ import pytest
 import yaml
 
 from sodamem import learn
+from sodamem.commands_sweeps import learn as command
 from sodamem.config import compose, plain
 from sodamem.errors import ConfigError
 from sodamem.fusion.awards import gather
@@ -113,6 +114,15 @@ def test_learning_beats_no_weights_at_all_and_is_repeatable(recording, tmp_path)
     other = LearnedFusion(coefficients=str(tmp_path / "flat.yaml"), theta=None, beta=0.0, unit="turn")
     ranks = [Replay(recording).gold_ranks(one) for one in (fusion, other)]
     assert (1 / ranks[0]).mean() > (1 / ranks[1]).mean()
+
+
+def test_the_command_learns_on_dev_only_and_writes_what_the_fusion_reads(tiny, tmp_path, monkeypatch, capsys):
+    monkeypatch.setenv("SODAMEM_RUNS", str(tmp_path / "runs"))
+    out = str(tmp_path / "mine.yaml")
+    assert command([*tiny, "--out", out]) == 0 and out in capsys.readouterr().out
+    assert "# data sha256: " in (tmp_path / "mine.yaml").read_text() and set(load(out)) > {"bm25", "any"}
+    with pytest.raises(ConfigError, match=r"dataset.split must be dev to learn from, got test"):
+        command([*tiny, "dataset.split=test", "--out", out])
 
 
 def test_questions_that_are_held_out_teach_nothing(recording):

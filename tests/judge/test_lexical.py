@@ -56,6 +56,36 @@ RIGHT = [
     ("What books did she read?", "Dune, Emma, Ulysses", "Emma, Ulysses and Dune"),
     ("What did he lose?", "his job at the bank", "a job at a bank"),
     ("How many days passed?", "7 days. 8 days (including the last day) is also acceptable.", "8 days"),
+    ("How many are there?", "134", "one hundred and thirty-four"),
+    ("How fast is it?", "150 Mbps", "one hundred and fifty Mbps"),
+    ("Which plan is it?", "10 GB", "10GB"),
+    ("What is the record?", "23:55", "23 minutes and 55 seconds"),
+    ("How long was the trip?", "1:30", "90 minutes"),
+    ("How long was it?", "1.5 hours", "an hour and a half"),
+    ("How long was it?", "a week", "7 days"),
+    ("How long was it?", "two weeks", "two weeks, or 14 days"),
+    ("What time was it?", "7:30 PM", "half past seven in the evening"),
+    ("What time was it?", "7:30 pm", "7:30"),
+    ("What time was it?", "19:30", "7:30 p.m."),
+]
+# Denials and doubts about something else leave what is asserted alone.
+ASSERTED = [
+    ("Where did she move?", "Paris", "She did not move to Rome but to Paris."),
+    ("Where did she move?", "Paris", "Not Rome, Paris."),
+    ("Where did she move?", "Paris", "Paris rather than Rome"),
+    ("Where did she move?", "Paris", "Rome is wrong; it was Paris."),
+    ("Where did she move?", "Paris", "You haven't told me the year, but she moved to Paris."),
+    ("Where did she move?", "Paris", "She moved to Paris, although I'm not sure about the year."),
+    ("Why didn't he come?", "he was ill", "He did not come because he was ill"),
+    ("What does she like?", "not coffee", "She doesn't like coffee"),
+    ("What pets does he have?", "no pets", "He doesn't have any pets"),
+    ("Who came?", "nobody", "No one came"),
+    ("When did it happen?", "7 May 2023", "Not until 7 May 2023."),
+    ("When did it happen?", "7 May 2023", "It wasn't 6 May 2023, it was 7 May 2023."),
+    ("How many cats does he have?", "3", "There are 3 cats, not 4."),
+    ("What did she read?", "Dune, Emma, Ulysses", "Emma, Dune and also Ulysses, not Persuasion."),
+    ("What might she like?", "a new camera", "maybe a new camera"),
+    ("What colour is it?", "blue or green", "It is green or blue"),
 ]
 WRONG = [
     ("Where did she move?", "Paris", "Rome"),
@@ -69,6 +99,47 @@ WRONG = [
     ("What does she like?", "not coffee", "coffee"),
     ("Where did she move?", "Paris", "A large city in Europe"),
     ("Where did she move?", "Paris", "I don't know."),
+    ("What does she read?", "Dune, Emma, Ulysses", "She never read Dune, Emma and Ulysses"),
+    ("What did she run?", "a 5K charity run", "a 6K charity run"),
+    ("Which trick was it?", "the Four Robbers", "four"),
+    ("Which game was it?", "FIFA 23", "Madden 23"),
+    ("Which plan is it?", "10 GB", "20 GB"),
+    ("How long was it?", "a week", "two weeks"),
+    ("How long was it?", "1 hour and 30 minutes", "1 hour"),
+    ("What is the record?", "23:55", "23 minutes and 56 seconds"),
+    ("What time was it?", "7:30 pm", "7:30 am"),
+    ("How many are there?", "134", "one hundred and thirty-five"),
+]
+GOLDS = [
+    ("Where did she move?", "Paris", "Rome"),
+    ("How many days passed?", "82 days", "80 days"),
+    ("When did it happen?", "7 May 2023", "9 May 2023"),
+    ("What did she read?", "Dune, Emma, Ulysses", "Persuasion"),
+]
+DENIALS = [
+    "It is definitely not {gold}.",
+    "It wasn't {gold}.",
+    "It was never {gold}.",
+    "It is no longer {gold}",
+    "It is anything but {gold}",
+    "{other} rather than {gold}",
+    "{other} instead of {gold}",
+    "{other}, not {gold}",
+    "{gold} is wrong.",
+    "{gold} is not the answer.",
+    "I don't think it was {gold}.",
+]
+HEDGES = [
+    "Either {gold} or {other}, I am not sure which.",
+    "{gold} or {other}",
+    "{other} or {gold}",
+    "{other}, but it could be {gold}",
+    "Maybe {gold}",
+    "I think it might be {gold}",
+    "It was possibly {gold}.",
+    "{gold}, I am not sure.",
+    "{gold}. But I'm not sure.",
+    "{gold}?",
 ]
 
 
@@ -80,6 +151,28 @@ def test_a_right_answer_in_other_words_is_not_refused(judge: LexicalJudge, quest
 @pytest.mark.parametrize(("question", "gold", "said"), WRONG)
 def test_a_wrong_or_vague_answer_is_not_let_through(judge: LexicalJudge, question: str, gold: str, said: str) -> None:
     assert label(judge, question, gold, said) == "incorrect"
+
+
+@pytest.mark.parametrize(("question", "gold", "said"), ASSERTED)
+def test_a_denial_of_something_else_is_no_denial_of_the_gold(
+    judge: LexicalJudge, question: str, gold: str, said: str
+) -> None:
+    assert label(judge, question, gold, said) == "correct"
+
+
+@pytest.mark.parametrize("form", [*DENIALS, *HEDGES])
+@pytest.mark.parametrize(("question", "gold", "other"), GOLDS)
+def test_a_gold_that_is_denied_or_left_open_is_not_let_through(
+    judge: LexicalJudge, strict: LexicalJudge, question: str, gold: str, other: str, form: str
+) -> None:
+    said = form.format(gold=gold, other=other)
+    assert label(judge, question, gold, said) == label(strict, question, gold, said) == "incorrect"
+
+
+@pytest.mark.parametrize("said", ["Not sure", "Maybe, I am not sure.", "Either yes or no"])
+@pytest.mark.parametrize("gold", ["Yes", "No"])
+def test_not_being_sure_is_neither_yes_nor_no(judge: LexicalJudge, gold: str, said: str) -> None:
+    assert label(judge, "Do they both dance?", gold, said) == "incorrect"
 
 
 @pytest.mark.parametrize(

@@ -45,6 +45,7 @@ class Server:
             f"chat.context={CONTEXT}",
             "chat.concurrency=8",
             "chat.retries=1",
+            "+chat.extra.repetition_penalty=1.15",  # a base model repeats itself until its tokens end
             f"chat.server.weights={Path(HOME, 'model')}",
             "chat.server.start_timeout=500",
             f"chat.server.extra_args=[{','.join(map(repr, flags))}]",
