@@ -70,7 +70,7 @@ class Names:
         return self._people.sub(" ", question).strip() if self._people else question
 
     def speakers(self, question: str) -> tuple[str, ...]:
-        """Participants that a question is about: those it names, else the user for "I", the assistant for "you said"."""
+        """Participants that a question is about: those it names, else the user for "I", the assistant for "you"."""
         words = text.words(question)
         named = [speaker for name, speaker in self._speakers.items() if name and f" {name} " in f" {' '.join(words)} "]
         named = [speaker for speaker in named if self.roles[speaker] not in ("user", "assistant")]

@@ -87,17 +87,21 @@ class Replay:
 
     def gold_ranks(self, fusion: AwardFusion, cut: Cut = Cut()) -> Floats:
         """Rank (from 1) of every gold turn in its question's ranking of turns, inf where it is absent: float64 [g]."""
-        plain = fusion.unit == "turn" and fusion.theta is None and not fusion.beta
-        if isinstance(fusion, WeightedSumFusion) and plain:
-            table = self._cut(fusion, cut)
-            return self._by_counting(table, self._weighted(fusion, table), cut)
+        turns = self.recording.unit == "turn"
+        if turns and (plain := self._plain(fusion, cut)) is not None:
+            return self._by_counting(*plain, cut)
         table, confidence, leader, worth = self._fused(fusion, cut)
-        if self.recording.unit == "turn" and leader is None:
+        if turns and leader is None:
             return self._by_counting(table, self._padded(table, confidence), cut)
         return self._by_sorting(table, self._sequence(table, confidence, leader, worth), leader, cut)
 
     def evidence_tokens(self, fusion: AwardFusion, cut: Cut) -> Floats:
         """Estimated tokens of the text handed on for each question, its best `top_k` items: float64 [q]."""
+        if (plain := self._plain(fusion, cut)) is not None:
+            table, padded = plain
+            best = np.argsort(-padded, axis=1, kind="stable")[:, : cut.top_k]
+            tokens = self._padded(table, self.recording.tokens[table.keep].astype(np.float64), 0.0)
+            return np.asarray(np.take_along_axis(tokens, best, axis=1).sum(axis=1), dtype=np.float64)
         table, confidence, leader, worth = self._fused(fusion, cut)
         order = self._sequence(table, confidence, leader, worth)
         question = table.awards.question[order]
@@ -115,6 +119,16 @@ class Replay:
         return table.awards.rows[own], confidence[own]
 
     # --- inside -----------------------------------------------------------------------------------------------
+
+    def _plain(self, fusion: AwardFusion, cut: Cut) -> tuple[_Table, Floats] | None:
+        """The table of a cut and the confidence of its candidates by question and tie; None where some are merged."""
+        if isinstance(fusion, WeightedSumFusion) and fusion.theta is None and not fusion.beta:
+            table = self._cut(fusion, cut)
+            return table, self._weighted(fusion, table)
+        if fusion.theta is not None:
+            return None
+        table, confidence, _, _ = self._fused(fusion, cut)
+        return table, self._padded(table, confidence)
 
     def _cut(self, fusion: AwardFusion, cut: Cut) -> _Table:
         """The table of a cut, with what the fusion prepares on it; refuses what was not recorded."""
@@ -230,10 +244,10 @@ class Replay:
                 table.prepared[key] = columns
         return table.prepared[key]  # type: ignore[return-value]
 
-    def _padded(self, table: _Table, confidence: Floats) -> Floats:
-        """Confidence by question and tie, -inf where there is no candidate: float64 [q, width]."""
-        padded = np.full((len(self.scored), table.width), -np.inf)
-        padded[table.awards.question, table.column] = confidence
+    def _padded(self, table: _Table, values: Floats, empty: float = -np.inf) -> Floats:
+        """Values of candidates by question and tie, `empty` where there is no candidate: float64 [q, width]."""
+        padded = np.full((len(self.scored), table.width), empty)
+        padded[table.awards.question, table.column] = values
         return padded
 
     def _by_counting(self, table: _Table, padded: Floats, cut: Cut) -> Floats:

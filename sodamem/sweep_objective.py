@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Mapping, Sequence
 from math import prod
+from typing import Any
 
 import optuna
 from omegaconf import OmegaConf
@@ -12,6 +13,7 @@ from omegaconf import OmegaConf
 from sodamem import build, text
 from sodamem.errors import ConfigError
 from sodamem.evaluate import evaluate, opened
+from sodamem.fusion.base import AwardFusion
 from sodamem.metric import retrieval
 from sodamem.recorded import Recordings, Setting, fusion_of
 from sodamem.replay_measures import TOKENS, by_question, is_replayable, mean
@@ -51,12 +53,21 @@ class Replayed:
 
     def __init__(self, ground: Ground, recordings: Recordings, measures: Sequence[str]) -> None:
         self.ground, self.recordings, self.measures = ground, recordings, measures
+        self._classes: dict[str, Any] = {}
 
     def __call__(self, point: Point, report: Report) -> dict[str, float]:
         setting = Setting.of(self.ground.at(point))
-        fusion = fusion_of(setting)
+        fusion = self._fusion(setting)
         found = by_question(self.recordings.replay(setting), fusion, setting.cut, self.measures)
         return {name: mean(values) for name, values in found.items()}
+
+    def _fusion(self, setting: Setting) -> AwardFusion:
+        """The setting's fusion; built once for each class, since instantiating takes longer than replaying."""
+        target = str(setting.fusion["_target_"])
+        if target not in self._classes:
+            self._classes[target] = type(fusion_of(setting))
+        fusion: AwardFusion = self._classes[target](**{k: v for k, v in setting.fusion.items() if k != "_target_"})
+        return fusion
 
 
 class Live:

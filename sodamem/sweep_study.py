@@ -325,7 +325,8 @@ class Search:
 
     def _sampler(self, seed: int) -> optuna.samplers.BaseSampler:
         if self.study.sampler == "tpe":
-            return optuna.samplers.TPESampler(seed=seed, multivariate=True, group=True, constant_liar=True)
+            conditional = any(knob.when for knob in self.study.space)
+            return optuna.samplers.TPESampler(seed=seed, multivariate=True, group=conditional, constant_liar=True)
         if self.study.sampler == "nsga2":
             return optuna.samplers.NSGAIISampler(seed=seed)
         return optuna.samplers.RandomSampler(seed=seed)

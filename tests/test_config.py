@@ -47,7 +47,7 @@ def test_every_stage_has_its_group_and_its_place_in_the_map():
 @pytest.mark.parametrize(
     ("override", "said"),
     [
-        ("fusion=densty", ["fusion must be one of density, noisy_or, rrf, weighted_sum", "got 'densty'"]),
+        ("fusion=densty", ["fusion must be one of density, learned, noisy_or, rrf, weighted_sum", "got 'densty'"]),
         ("tunnel=[bm25,dens]", ["tunnel must be one of bm25", "bm25_session", "graph", "got 'dens'"]),
         ("experiment=papier", ["experiment must be one of", "paper", "got 'papier'"]),
         ("experiment=../x", ["experiment"]),

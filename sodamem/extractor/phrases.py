@@ -103,7 +103,7 @@ def trim(words: Words, first: int, last: int, lexicon: Lexicon) -> Noun | None:
     if first < last and words.low[first] in lexicon.negations:
         return None
     for i in range(first + 1, last):  # "yoga every morning", "a marathon one day"
-        if words.low[i] == "of" and words.low[i + 2 : i + 3] == ["own"]:
+        if words.low[i] == "of" and words.low[i + 2 : i + 3] == ["own"] and i + 3 >= last:
             last = i  # "a red hatchback of my own"
             break
         compares = words.low[i] in ("best", "most") and words.low[i + 1 : i + 2] == ["of"]
