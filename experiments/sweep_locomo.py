@@ -156,7 +156,7 @@ def run() -> None:
 
 
 def _tuned(setting: Setting, params: Mapping[str, Any]) -> dict[str, Any]:
-    node: dict[str, Any] = plain(compose(f"fusion={params['fusion']}").fusion)
+    node: dict[str, Any] = plain(compose(f"fusion={params.get('fusion', 'weighted_sum')}").fusion)
     for key, value in params.items():
         group, _, name = key.partition(".")
         if group == "fusion" and name.startswith("weights."):

@@ -149,7 +149,7 @@ def test_an_experiment_with_another_split_is_refused(study):
 
 
 def test_unknown_names_are_answered_with_the_known():
-    with pytest.raises(ConfigError, match="study must be one of fusion_recall, paper_knobs, recall_tokens"):
+    with pytest.raises(ConfigError, match="study must be one of fusion_recall, fusions, paper_knobs, recall_tokens"):
         command(["study=fusion"])
     with pytest.raises(ConfigError, match="study must be named"):
         command([])
