@@ -16,6 +16,7 @@ experiments
   run -m OVERRIDE ...           every combination: sodamem run -m fusion.beta=0,0.3,0.6
   sweep study=NAME              search a space of settings with Optuna, on the dev split
   ablate family=NAME            what each part contributes: paired differences with intervals
+  learn --out FILE              coefficients of fusion=learned, from the dev split
 judging
   rejudge hypotheses=NAME       judge anybody's answers again, with any judges, side by side
   admit judge=NAME              test a judge on labelled answers before its verdicts count
@@ -72,6 +73,7 @@ COMMANDS = {
     "options": "sodamem.commands",
     "sweep": "sodamem.commands_sweeps",
     "ablate": "sodamem.commands_sweeps",
+    "learn": "sodamem.commands_sweeps",
     "rejudge": "sodamem.commands_judging",
     "admit": "sodamem.commands_judging",
     "frontier": "sodamem.commands_judging",

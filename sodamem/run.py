@@ -12,7 +12,7 @@ from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from datetime import datetime
 from pathlib import Path
-from typing import Any
+from typing import Any, cast
 
 from omegaconf import DictConfig
 from tqdm import tqdm
@@ -20,10 +20,13 @@ from tqdm import tqdm
 from sodamem import build, config, report, resume
 from sodamem.admission.admit import remark
 from sodamem.chat.none import NoChat
+from sodamem.chat.selftest import self_test
+from sodamem.chat.served import ServedChat
 from sodamem.errors import ConfigError, SodamemError, StoreError
 from sodamem.evaluate import Keep, Report, Result, evaluate
+from sodamem.forecast import loads
 from sodamem.ledger import Ledger
-from sodamem.metric.cost import PriceTable, by_phase
+from sodamem.metric.cost import PriceTable, by_phase, estimate
 from sodamem.pipeline import Memory, Pipeline
 from sodamem.protocols import Chat, Corpus, Judge
 from sodamem.records import report_name
@@ -62,6 +65,8 @@ def run(cfg: DictConfig, *, quiet: bool = False) -> Outcome:
         corpus=build.component(cfg, "dataset").open(),
         awards_top=_awards_top(cfg),
     )
+    if not isinstance(parts.chat, NoChat) and cfg.replies != "replay":
+        _before(cfg, parts, quiet)
     folder = begun(Path(cfg.resume), parts.chat) if cfg.resume else fresh(Path(cfg.runs), str(cfg.name))
     if not quiet:
         print(f"runs in {cfg.runs}", file=sys.stderr)
@@ -72,6 +77,16 @@ def run(cfg: DictConfig, *, quiet: bool = False) -> Outcome:
         if not cfg.resume and (not partial.exists() or not partial.stat().st_size):
             shutil.rmtree(folder)  # refused before the first result: nothing is left
         raise
+
+
+def _before(cfg: DictConfig, parts: _Parts, quiet: bool) -> None:
+    """Probe the model and say what the run will ask for, before anything is spent. Raises ServiceError."""
+    probe = self_test(cast(ServedChat, parts.chat))
+    if not quiet:
+        plain = config.plain(cfg)
+        parted = {group: node for group, node in plain.items() if isinstance(node, dict) and "_target_" in node}
+        asking = [group for group, node in parted.items() if build.asks_a_model(node)]
+        print(probe, estimate(loads(plain, asking, parts.corpus), parts.prices), sep="\n", file=sys.stderr)
 
 
 @dataclass(frozen=True, kw_only=True)
