@@ -268,6 +268,7 @@ def test_a_wrong_table_is_refused_in_one_line(changes: dict[str, object], messag
         slots(**changes)
 
 
+@pytest.mark.slow
 def test_time_per_fact_does_not_grow_with_the_facts_of_one_slot() -> None:
     def seconds(count: int) -> float:
         facts = [fact("owns", f"thing {day % 500}", day, id=str(day), polarity=day % 3 > 0) for day in range(count)]
