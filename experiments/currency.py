@@ -1,6 +1,6 @@
 """What is true now: current values, stale and wrongly closed ones, as-of answers, order of ingest, speed.
 
-Memory spec section 5. Two settings, little dialogues of known faults and the hard synthetic histories; two sources of
+Paper section 4.4. Two settings, little dialogues of known faults and the hard synthetic histories; two sources of
 facts (the column `split`): right by construction, so that only currency can fail, and the rule extractor.
 
     python -m experiments.currency --json currency.json

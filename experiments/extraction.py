@@ -1,6 +1,6 @@
 """How much the rule extractor finds, and how much of that is right: hand-labelled sentences, and the synthetic gold.
 
-Memory spec sections 2 and 3. A fact counts as found when predicate, subject and value agree; modality, polarity and
+Paper sections 3.2 and 4.2. A fact counts as found when predicate, subject and value agree; modality, polarity and
 flags are scored on the facts found, so that a wrong reading is not hidden by a right one.
 
     python -m experiments.extraction --json extraction.json

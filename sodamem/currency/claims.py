@@ -1,6 +1,6 @@
 """What a fact claims about one slot, and the notebook in which the fates of all facts are written.
 
-Memory spec section 5. Facts are frozen: fates are collected while slots are settled, and applied once at the end.
+Paper section 4.4. Facts are frozen: fates are collected while slots are settled, and applied once at the end.
 """
 
 from __future__ import annotations

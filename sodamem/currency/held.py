@@ -1,6 +1,6 @@
 """The values that one slot holds at one point of the pass over it, found by value, by head word and by recency.
 
-Memory spec section 5; every look-up is a dict access, so a slot with many values costs no more per fact.
+Paper section 4.4; every look-up is a dict access, so a slot with many values costs no more per fact.
 """
 
 from __future__ import annotations

@@ -1,6 +1,6 @@
 """A model adjudicates the pairs of facts that the slots select; everything else stands as the rules have it.
 
-Memory spec section 5, after arXiv 2608.08055 section 4.4. Which pairs are asked about never depends on a model, so the
+After arXiv 2608.08055 section 4.4. Which pairs are asked about never depends on a model, so the
 number of calls is bounded by the number of facts (getzep/graphiti#1728).
 """
 

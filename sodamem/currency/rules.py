@@ -1,6 +1,6 @@
 """The table of slots as it stands in the configuration, checked and turned into rules.
 
-Memory spec section 5: cardinality is declared, and a predicate that is not declared keeps everything.
+Paper section 4.4: cardinality is declared, and a predicate that is not declared keeps everything.
 """
 
 from __future__ import annotations

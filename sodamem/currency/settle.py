@@ -1,6 +1,6 @@
 """The two passes over one slot: what was never true, and what held when.
 
-Memory spec section 5, after arXiv 2608.08055 section 4.4. The first pass goes in the order of saying, since a
+After arXiv 2608.08055 section 4.4. The first pass goes in the order of saying, since a
 correction speaks of words; the second in the order of effective time, since a change speaks of the world.
 """
 

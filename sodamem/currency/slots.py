@@ -1,6 +1,6 @@
 """Currency by slots: what a slot holds, from when until when, and which fact took the place of which.
 
-Memory spec section 5, after arXiv 2608.08055 sections 3.2 and 4.4. A slot is (subject, predicate, scope roles). Slots
+After arXiv 2608.08055 sections 3.2 and 4.4. A slot is (subject, predicate, scope roles). Slots
 and values are found in dicts and a fact is closed once, so the work grows with the number of facts.
 """
 

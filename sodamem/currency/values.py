@@ -1,6 +1,6 @@
 """When two fillers of a slot are the same value, and when one only says the other more exactly.
 
-Memory spec section 5: one value up to inflection; "Leeds" and "Leeds, UK" are compatible, "York" and "New York" not.
+Paper section 4.4: one value up to inflection; "Leeds" and "Leeds, UK" are compatible, "York" and "New York" not.
 """
 
 from __future__ import annotations

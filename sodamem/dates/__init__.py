@@ -1,6 +1,6 @@
 """Dates in text without a model: (phrase, anchor) -> interval, and gold answers -> interval. Pure functions, no clock.
 
-Memory design, sections "Time" and "Timeline resolution" (arXiv 2608.08055, section 4.3).
+After arXiv 2608.08055, sections 3.2 and 4.3.
 """
 
 from __future__ import annotations

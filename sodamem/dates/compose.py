@@ -1,6 +1,6 @@
 """Rules that take another time phrase inside: first weekend of August, the week before 9 June, early May, from A to B.
 
-Memory design, section "Timeline resolution"; the inner phrase is read by the same rules, so they nest.
+After arXiv 2608.08055, section 4.3; the inner phrase is read by the same rules, so they nest.
 """
 
 from __future__ import annotations

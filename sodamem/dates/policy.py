@@ -1,6 +1,6 @@
 """The choices a time expression leaves open, each settled by one written rule.
 
-Memory design, section "Timeline resolution" (arXiv 2608.08055, section 4.3); values come from conf/timeline/*.yaml.
+After arXiv 2608.08055, section 4.3; values come from conf/timeline/*.yaml.
 """
 
 from __future__ import annotations

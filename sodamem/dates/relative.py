@@ -1,6 +1,6 @@
 """Rules for days, weeks, months and years counted from the anchor: yesterday, two weeks ago, next month, last night.
 
-Memory design, section "Timeline resolution". The past is remembered in units ("two weeks ago" is a week), the future is
+After arXiv 2608.08055, section 4.3. The past is remembered in units ("two weeks ago" is a week), the future is
 planned to the day ("in two weeks" is a day).
 """
 

@@ -1,6 +1,6 @@
 """The whole grammar: every rule of every module, the suffixes, and the quick test for texts without times.
 
-Memory design, section "Timeline resolution" (arXiv 2608.08055, section 4.3).
+After arXiv 2608.08055, section 4.3.
 """
 
 from __future__ import annotations

@@ -1,6 +1,6 @@
 """Calendar arithmetic on floating times: units, weekends, seasons, parts of the day, and steps between them.
 
-The half-open intervals of the memory design, section "Time"; month steps clamp to the month's end (29 February
+The half-open intervals of arXiv 2608.08055, section 3.2; month steps clamp to the month's end (29 February
 plus one year is 28 February), which is dateutil's rule.
 """
 

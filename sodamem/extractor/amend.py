@@ -1,6 +1,6 @@
 """Sentences about what was said: "forget that", "I meant York", "no, Alex", "Final: Robin".
 
-Memory spec section 5: corrections and retractions speak of words; the slot is that of the words they speak of.
+Paper section 4.4: corrections and retractions speak of words; the slot is that of the words they speak of.
 """
 
 from __future__ import annotations

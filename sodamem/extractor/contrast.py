@@ -1,6 +1,6 @@
 """Reads what a speaker takes back while correcting it: "…, not Leeds", "I said Leeds", "Leeds was a slip".
 
-Memory spec section 5: a correction names the value that was never true, so that it can be found and set aside.
+Paper section 4.4: a correction names the value that was never true, so that it can be found and set aside.
 """
 
 from __future__ import annotations

@@ -1,6 +1,6 @@
 """How a clause is meant: done, so now, planned, wished, asked, supposed, over.
 
-Memory spec section 2: the modality of a statement decides whether it may change what is true now.
+After arXiv 2608.08055 section 3.2: the modality of a statement decides whether it may change what is true now.
 """
 
 from __future__ import annotations

@@ -1,6 +1,6 @@
 """Finds the words that name a slot of somebody: "my favourite food", "Tom's gym", "the fastest 5K I've ever run".
 
-Memory spec section 2: a fact fills a slot (subject, predicate, scope); these are its names in a sentence.
+Paper section 3.2: a fact fills a slot (subject, predicate, scope); these are its names in a sentence.
 """
 
 from __future__ import annotations

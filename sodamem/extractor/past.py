@@ -1,6 +1,6 @@
 """What was said in earlier sessions, looked up only when a correction names it, and never far back.
 
-Memory spec section 5: "Sorry, I meant York, not Leeds" may come days later; only the history tells which slot it meant.
+Paper section 4.4: "Sorry, I meant York, not Leeds" may come days later; only the history tells which slot it meant.
 """
 
 from __future__ import annotations

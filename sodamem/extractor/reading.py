@@ -1,6 +1,6 @@
 """Reads one turn into facts: each clause, named slot and idiom gets its subject, predicate, meaning and times.
 
-Where the stages of the rule extractor meet; memory spec sections 2 and 3.
+Where the stages of the rule extractor meet; paper sections 3.2 and 4.2.
 """
 
 from __future__ import annotations

@@ -1,6 +1,6 @@
 """The role that tells slots of one predicate apart: favourite food or colour, the 5K or the 10K, home or office.
 
-Memory spec section 5: slots are (subject, predicate, scope); what the words leave out, the value or the clause tells.
+Paper section 4.4: slots are (subject, predicate, scope); what the words leave out, the value or the clause tells.
 """
 
 from __future__ import annotations

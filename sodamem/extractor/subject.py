@@ -1,6 +1,6 @@
 """Whom a clause is about: the speaker, a named person, somebody's relation, or nobody that can be told.
 
-Memory spec section 2: the subject is whoever the words are about, by default the speaker of the span.
+Paper section 3.2: the subject is whoever the words are about, by default the speaker of the span.
 """
 
 from __future__ import annotations

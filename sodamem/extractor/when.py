@@ -1,6 +1,6 @@
 """The times of a fact: when it happened, and since or until when it holds, from the time phrases of its clause.
 
-Memory spec section 1: mention, occurrence and validity are three axes; an unresolved phrase is kept, never guessed.
+Paper section 3.2: mention, occurrence and validity are three axes; an unresolved phrase is kept, never guessed.
 """
 
 from __future__ import annotations

@@ -1,6 +1,6 @@
 """Writes facts down: ids, cards, pieces and times of what was found in one turn, each statement once.
 
-Memory spec sections 1 to 3: three time axes, provenance of every fact, and ids that depend on content alone.
+Paper sections 3.2 and 4.2: three time axes, provenance of every fact, and ids that depend on content alone.
 """
 
 from __future__ import annotations

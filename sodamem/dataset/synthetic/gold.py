@@ -1,6 +1,6 @@
 """What a perfect memory would hold of a synthetic history: every statement with its span, every slot over time.
 
-A side channel for measuring extraction and currency (memory design: data model and currency); no pipeline reads it.
+A side channel for measuring extraction and currency (arXiv 2608.08055, sections 3.2 and 4.4); no pipeline reads it.
 """
 
 from __future__ import annotations
