@@ -21,9 +21,9 @@ from sodamem import build
 from sodamem.config import compose, plain
 from sodamem.evaluate import retrieve
 from sodamem.fusion.weighted_sum import WeightedSumFusion
-from sodamem.recorded import Recordings, Setting, fusion_of
-from sodamem.recording import part
-from sodamem.replay import Replay, mean
+from sodamem.replay.recorded import Recordings, Setting, fusion_of
+from sodamem.replay.recording import part
+from sodamem.replay.replay import Replay, mean
 
 SETTINGS, THREADS, REPEATS = 200, 2, 50
 

@@ -22,11 +22,11 @@ from sodamem.fusion.awards import Floats
 from sodamem.fusion.base import AwardFusion
 from sodamem.fusion.learned import LearnedFusion
 from sodamem.metric.statistics import cluster_bootstrap
-from sodamem.recorded import Recordings, Setting, fusion_of
-from sodamem.replay import Replay
-from sodamem.replay_measures import by_question
-from sodamem.sweep import Request, sweep
-from sodamem.sweep_study import point
+from sodamem.replay.measures import by_question
+from sodamem.replay.recorded import Recordings, Setting, fusion_of
+from sodamem.replay.replay import Replay
+from sodamem.sweep.study import point
+from sodamem.sweep.sweep import Request, sweep
 
 MEASURE = "turn/recall_at_10"
 OURS, PAPER = ("experiment=locomo_recall",), ("experiment=paper", "dataset=locomo", "encoder=minilm")

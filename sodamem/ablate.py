@@ -19,8 +19,8 @@ from sodamem.config import compose, plain
 from sodamem.errors import ConfigError
 from sodamem.evaluate import results, retrieve
 from sodamem.metric.statistics import Estimate, bootstrap_p, holm, paired_bootstrap, paired_effect
-from sodamem.recorded import Recordings, Setting, fusion_of
-from sodamem.replay_measures import by_question, is_replayable
+from sodamem.replay.measures import by_question, is_replayable
+from sodamem.replay.recorded import Recordings, Setting, fusion_of
 
 DRAWS, SEED = 10_000, 20  # of every resampling
 ACCURACY = "accuracy/strict"  # the one measure that needs answers; all others are of recall

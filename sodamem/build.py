@@ -6,16 +6,12 @@ the object that the name resolves to, since a dotted path can lead out of a trus
 
 from __future__ import annotations
 
-import hashlib
 import logging
 import math
 import types
 import typing
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import fields, is_dataclass
-from functools import cache
-from importlib import resources
-from importlib.resources.abc import Traversable
 from pathlib import Path
 from typing import Any, cast
 
@@ -32,7 +28,7 @@ from sodamem.encoder.cache import VectorCache
 from sodamem.errors import ConfigError, SodamemError
 from sodamem.pipeline import Pipeline
 from sodamem.protocols import Chat
-from sodamem.text import digest
+from sodamem.sources import EXTRACT, source
 
 # The stages whose options decide what a store contains; everything else can change over the same store.
 INGEST = ("extractor", "timeline", "currency", "linker", "maintenance")
@@ -131,26 +127,10 @@ def pipeline(cfg: DictConfig, chat: Chat | None = None) -> Pipeline:
 
 def _settings(cfg: DictConfig, chat: Chat | None) -> dict[str, object]:
     """What decides the content of a store; where a model takes part, that is also its identity and its prompts."""
-    settings: dict[str, object] = {group: plain(cfg[group]) for group in INGEST} | {"code": _ingest_code()}
+    settings: dict[str, object] = {group: plain(cfg[group]) for group in INGEST} | {"code": source(*EXTRACT)}
     if chat is not None:
         settings |= {CHAT: chat.digest, "prompts": {**prompts.digests("extract"), **prompts.digests("adjudicate")}}
     return settings
-
-
-@cache
-def _ingest_code() -> str:
-    """Digest of the rules and tables that ingest runs: a store made by others must not pass for one made by these."""
-    home = resources.files("sodamem")
-    files = [path for part in (*INGEST, "dates") for path in _walk(home / part)] + [home / "provenance.py"]
-    return digest(sorted((path.name, hashlib.sha256(path.read_bytes()).hexdigest()) for path in files))[:16]
-
-
-def _walk(folder: Traversable) -> Iterator[Traversable]:
-    for entry in folder.iterdir():
-        if entry.is_dir():
-            yield from _walk(entry)
-        elif entry.name.endswith((".py", ".yaml")):
-            yield entry
 
 
 def _check(node: Any, name: str, trusted: tuple[str, ...]) -> None:

@@ -12,7 +12,7 @@ from typing import Any
 from omegaconf import DictConfig
 from tqdm import tqdm
 
-from sodamem import build, config, rejudge_page, rejudge_report
+from sodamem import build, config
 from sodamem.admission import admit as admission
 from sodamem.admission import labelled
 from sodamem.commands import _Parser
@@ -21,10 +21,12 @@ from sodamem.errors import ConfigError, DataError, MissingExtra, StoreError
 from sodamem.frontier.table import Frontier, Point
 from sodamem.judge.identity import identity
 from sodamem.protocols import Judge
-from sodamem.rejudge import Rejudged
-from sodamem.rejudge import rejudge as judge_again
+from sodamem.rejudge import page as rejudge_page
+from sodamem.rejudge import report as rejudge_report
+from sodamem.rejudge.rejudge import Rejudged
+from sodamem.rejudge.rejudge import rejudge as judge_again
+from sodamem.rejudge.verdicts import Verdicts
 from sodamem.report import line
-from sodamem.verdicts import Verdicts
 
 JUDGES = (["lexical"], ["lexical_strict"])  # when none is named
 

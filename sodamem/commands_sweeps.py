@@ -39,8 +39,8 @@ def sweep(arguments: list[str]) -> int:
     fields, overrides = _sorted(given.values, _FIELDS)
     if "study" not in fields:
         raise ConfigError("study must be named, got none. Use study=fusion_recall, or the path of a YAML file")
-    from sodamem.sweep import Request
-    from sodamem.sweep import sweep as search
+    from sodamem.sweep.sweep import Request
+    from sodamem.sweep.sweep import sweep as search
 
     changes: dict[str, Any] = {key: fields[key] for key in ("sampler", "seed", "replay") if key in fields}
     if given.trials is not None:
@@ -68,7 +68,7 @@ def sweep(arguments: list[str]) -> int:
 
 
 def _report(outcome: Any) -> str:
-    from sodamem.sweep_study import point
+    from sodamem.sweep.study import point
 
     study, search = outcome.search.study, outcome.search
     trials, best = search.trials(), search.best()
@@ -142,7 +142,7 @@ def learn(arguments: list[str]) -> int:
     given = parser.parse_intermixed_args(arguments)
     from sodamem import config
     from sodamem import learn as learning
-    from sodamem.recorded import Recordings, Setting
+    from sodamem.replay.recorded import Recordings, Setting
 
     cfg = config.plain(config.compose(*given.overrides))
     if (split := cfg["dataset"].get("split")) != "dev":

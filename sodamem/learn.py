@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 from sodamem.errors import ConfigError
 from sodamem.fusion.awards import Floats, Ints
 from sodamem.fusion.learned import FEATURES, INSIDE, SHARED, features
-from sodamem.recording import Recording
+from sodamem.replay.recording import Recording
 
 Coefficients = Mapping[str, Mapping[str, float]]
 _ROUND = 6  # decimals of a coefficient: more would only be solver noise

@@ -11,7 +11,7 @@ from dataclasses import asdict, replace
 from datetime import datetime
 from typing import Any
 
-from sodamem import prompts
+from sodamem import prompts, sources
 from sodamem.errors import DataError
 from sodamem.evaluate import Result
 from sodamem.ledger import Final, Ledger
@@ -37,7 +37,7 @@ PATIENCE = frozenset({"concurrency", "timeout", "deadline", "retries", "pause", 
 
 
 def settings(cfg: Mapping[str, Any], data: str) -> dict[str, dict[str, object]]:
-    """What a plain configuration says of each phase, with the words of its prompts and the hash of the data.
+    """What a plain configuration says of each phase, with the words of its prompts and the hashes of code and data.
 
     How patient a client is does not count. A chat is part of every phase: the same configuration may send any of
     them to it.
@@ -47,6 +47,7 @@ def settings(cfg: Mapping[str, Any], data: str) -> dict[str, dict[str, object]]:
         for phase, groups in PHASES.items()
     }
     for phase, names in PROMPTS.items():
+        found[phase]["code"] = sources.source(*sources.PHASES[phase])
         found[phase]["prompts"] = {name: known for begin in names for name, known in prompts.digests(begin).items()}
     found["extract"]["data"] = data
     return found

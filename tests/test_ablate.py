@@ -5,12 +5,13 @@ import math
 
 import pytest
 
-from sodamem import build, config, recorded, studies
+from sodamem import build, config, studies
 from sodamem.ablate import TABLE, Family, ablate, family
 from sodamem.ablate_report import markdown, table
 from sodamem.commands_sweeps import ablate as command
 from sodamem.errors import ConfigError
 from sodamem.metric.statistics import holm
+from sodamem.replay import recorded
 
 RECALL = "turn/recall_at_10"
 VARIANTS = {

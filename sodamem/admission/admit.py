@@ -21,9 +21,9 @@ from sodamem.judge.identity import identity
 from sodamem.metric.agreement import Quality
 from sodamem.metric.statistics import wilson
 from sodamem.protocols import Dataset, Judge
-from sodamem.rejudge import rejudge
+from sodamem.rejudge.rejudge import rejudge
+from sodamem.rejudge.verdicts import Verdicts
 from sodamem.report import columns
-from sodamem.verdicts import Verdicts
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -10,9 +10,9 @@ from sodamem.config import compose, plain
 from sodamem.errors import ConfigError
 from sodamem.fusion.awards import gather
 from sodamem.fusion.learned import FEATURES, LearnedFusion, features, load
-from sodamem.recorded import Recordings, Setting
-from sodamem.recording import Recording
-from sodamem.replay import Replay
+from sodamem.replay.recorded import Recordings, Setting
+from sodamem.replay.recording import Recording
+from sodamem.replay.replay import Replay
 from sodamem.types import Interval, Window
 
 LEARNING = {"strength": 1.0, "rivals": 10, "rounds": 2}

@@ -19,7 +19,7 @@ from sodamem.errors import ConfigError
 from sodamem.fusion.awards import Awards, Floats, Ints, Near
 from sodamem.fusion.base import AwardFusion
 from sodamem.fusion.weighted_sum import WeightedSumFusion
-from sodamem.recording import Recording
+from sodamem.replay.recording import Recording
 
 Limit = int | tuple[tuple[str, int | None], ...] | None
 _BUDGET = 300_000_000  # bytes of restricted tables kept: a sweep over H visits few, and comes back to them

@@ -14,8 +14,8 @@ from sodamem.errors import ConfigError, ServiceError
 from sodamem.judge.identity import FAILED, Repeatable, identity, repeated
 from sodamem.judge.panel import PanelJudge
 from sodamem.protocols import Judge
+from sodamem.rejudge.verdicts import Key, Verdicts
 from sodamem.types import Verdict
-from sodamem.verdicts import Key, Verdicts
 
 PATIENCE = 20  # failures of a model in a row
 PUBLISHED = "published"  # the name of the verdicts that came with the answers, which are no judge of ours

@@ -12,7 +12,6 @@ from collections import OrderedDict
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from functools import lru_cache
-from hashlib import sha256
 from importlib.metadata import version
 from pathlib import Path
 from typing import Any
@@ -20,28 +19,17 @@ from typing import Any
 from filelock import FileLock
 from omegaconf import OmegaConf
 
-import sodamem
-from sodamem import build, recording, text
+from sodamem import build, text
 from sodamem.errors import ConfigError, DataError
 from sodamem.fusion.base import AwardFusion
 from sodamem.pipeline import Pipeline
 from sodamem.protocols import Corpus
-from sodamem.recording import Recording, record
-from sodamem.replay import Cut, Replay
+from sodamem.replay.recording import FORMAT, Recording, record
+from sodamem.replay.replay import Cut, Replay
+from sodamem.sources import DATA, EXTRACT, RECALL, source
 
 _PARTS = ("dataset", *build.INGEST, "encoder", "recall")
-_CODE: tuple[str, ...] = (
-    "dataset",
-    *build.INGEST,
-    "store",
-    "encoder",
-    "tunnel",
-    "dates",
-    "types.py",
-    "text.py",
-    "query.py",
-)
-_CODE += ("pipeline.py", "provenance.py", "recording.py", "fusion/awards.py")
+_CODE = (*DATA, *EXTRACT, *RECALL, "fusion/awards.py", "replay/recording.py")
 _PACKAGES = ("numpy", "scikit-learn", "bm25s", "PyStemmer", "hnswlib", "fastembed", "onnxruntime")
 _OPEN = 3  # replays held in memory; each is some hundred megabytes on a benchmark
 _log = logging.getLogger(__name__)
@@ -136,7 +124,7 @@ class Recordings:
         corpus, prints = self._source(setting)
         theta, wide = self._theta.get(unit), self._wide(setting)
         described = {**setting.upstream, "dataset": {**setting.upstream["dataset"], "path": None}}  # its hash counts
-        key = text.digest(recording.FORMAT, code(), corpus.sha256, prints, described, wide, unit, theta)[:24]
+        key = text.digest(FORMAT, code(), corpus.sha256, prints, described, wide, unit, theta)[:24]
         path = self.folder / f"{key}.npz"
         self.folder.mkdir(parents=True, exist_ok=True)
         with FileLock(f"{path}.lock"):  # of several workers one records, the others wait for it
@@ -185,12 +173,4 @@ def fusion_of(setting: Setting) -> AwardFusion:
 @lru_cache(maxsize=1)
 def code() -> str:
     """Digest of the sources and versions that decide what recall finds: other code, another recording."""
-    root, found = Path(sodamem.__file__).parent, []
-    for name in _CODE:
-        files = [root / name] if name.endswith(".py") else sorted((root / name).rglob("*"))
-        found += [
-            (str(file.relative_to(root)), sha256(file.read_bytes()).hexdigest())
-            for file in files
-            if file.suffix in (".py", ".yaml")
-        ]
-    return text.digest(sodamem.__version__, found, {package: version(package) for package in _PACKAGES})
+    return text.digest(source(*_CODE), {package: version(package) for package in _PACKAGES})

@@ -13,7 +13,7 @@ from typing import Any
 
 from sodamem.metric.agreement import Quality, cohen_kappa, corrected, fleiss_kappa, gwet_ac1, observed
 from sodamem.metric.statistics import cluster_bootstrap, holm, mcnemar, wilson
-from sodamem.rejudge import Opinion, Rejudged
+from sodamem.rejudge.rejudge import Opinion, Rejudged
 from sodamem.report import columns
 from sodamem.types import Verdict
 

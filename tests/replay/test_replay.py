@@ -15,10 +15,10 @@ from sodamem import build, config, text
 from sodamem.errors import ConfigError, DataError
 from sodamem.evaluate import retrieve
 from sodamem.metric import retrieval
-from sodamem.recorded import Recordings, Setting
-from sodamem.recording import Recording, part
-from sodamem.replay import Cut, Replay
-from sodamem.replay_measures import TOKENS, by_question, mean
+from sodamem.replay.measures import TOKENS, by_question, mean
+from sodamem.replay.recorded import Recordings, Setting
+from sodamem.replay.recording import Recording, part
+from sodamem.replay.replay import Cut, Replay
 
 NAMES = ("bm25", "bm25_session", "bm25_fact", "dense", "dense_context", "speaker", "time", "when", "statement", "graph")
 WIDE = [f"tunnel=[{','.join(NAMES)}]", "maintenance=dream", "dataset.questions_per_history=3", "dataset.histories=4"]
@@ -165,7 +165,7 @@ def test_the_mean_over_questions_is_the_mean_that_a_run_reports(recorded):
 
 def test_a_recording_is_made_once_and_read_by_the_next_process(recorded, monkeypatch):
     plain, runs, replay = recorded
-    monkeypatch.setattr("sodamem.recorded.record", lambda *a, **k: pytest.fail("recorded again"))
+    monkeypatch.setattr("sodamem.replay.recorded.record", lambda *a, **k: pytest.fail("recorded again"))
     again = Recordings(runs, [Setting.of(plain)]).replay(Setting.of(plain)).recording
     assert again.key == replay.recording.key and again.ids == replay.recording.ids
     assert np.array_equal(again.awards.score, replay.recording.awards.score)

@@ -14,7 +14,7 @@ import numpy as np
 from sodamem.errors import ConfigError
 from sodamem.fusion.awards import Floats
 from sodamem.fusion.base import AwardFusion
-from sodamem.replay import Cut, Replay
+from sodamem.replay.replay import Cut, Replay
 
 TOKENS = "evidence_tokens/mean"
 _REPLAYABLE = re.compile(r"turn/(?:(recall|recall_all|hit|ndcg)_at_(\d+)|mrr)$")

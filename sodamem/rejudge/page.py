@@ -10,7 +10,7 @@ from importlib import resources
 from typing import Any
 
 from sodamem.judge.human import FORMAT, fingerprint
-from sodamem.rejudge import Rejudged
+from sodamem.rejudge.rejudge import Rejudged
 from sodamem.report import vars_of
 
 _PLACE = "/*DATA*/"
@@ -18,7 +18,7 @@ _PLACE = "/*DATA*/"
 
 def page(found: Rejudged) -> str:
     """The whole page; answers are data in it, so markup in them stays text."""
-    template = (resources.files("sodamem") / "rejudge_page.html").read_text(encoding="utf-8")
+    template = (resources.files("sodamem.rejudge") / "page.html").read_text(encoding="utf-8")
     data = {
         "format": FORMAT,
         "name": found.answers.name,

@@ -27,7 +27,7 @@ from sodamem import text
 from sodamem.errors import ConfigError, MissingExtra, ServiceError, SodamemError
 from sodamem.mlflow_store import process_tag
 from sodamem.records import redacted
-from sodamem.sweep_space import Knob, Point, grid, knobs
+from sodamem.sweep.space import Knob, Point, grid, knobs
 
 SAMPLERS = ("tpe", "nsga2", "random", "grid")
 PRUNERS = ("none", "median")

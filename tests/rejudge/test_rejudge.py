@@ -12,11 +12,11 @@ from sodamem.errors import ConfigError, ServiceError, StoreError
 from sodamem.judge.identity import FAILED
 from sodamem.judge.panel import PanelJudge
 from sodamem.metric.agreement import Quality
-from sodamem.rejudge import rejudge
-from sodamem.rejudge_page import page
-from sodamem.rejudge_report import describe, figures
+from sodamem.rejudge.page import page
+from sodamem.rejudge.rejudge import rejudge
+from sodamem.rejudge.report import describe, figures
+from sodamem.rejudge.verdicts import Key, Verdicts
 from sodamem.types import Answer, Question, Usage, Verdict
-from sodamem.verdicts import Key, Verdicts
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -8,7 +8,7 @@ from typing import Any
 import yaml
 
 from sodamem.config import options
-from sodamem.sweep_space import Ground, Value
+from sodamem.sweep.space import Ground, Value
 
 
 def experiment(

@@ -15,9 +15,9 @@ from sodamem.errors import ConfigError
 from sodamem.evaluate import evaluate, opened
 from sodamem.fusion.base import AwardFusion
 from sodamem.metric import retrieval
-from sodamem.recorded import Recordings, Setting, fusion_of
-from sodamem.replay_measures import TOKENS, by_question, is_replayable, mean
-from sodamem.sweep_space import Ground, Knob, Point
+from sodamem.replay.measures import TOKENS, by_question, is_replayable, mean
+from sodamem.replay.recorded import Recordings, Setting, fusion_of
+from sodamem.sweep.space import Ground, Knob, Point
 
 FEW = 32  # combinations of values before fusion that are worth a recording each
 _AT_FUSION = re.compile(r"fusion(\.|$)|tunnel$|tunnel\.\w+$|tunnel\.[\w*]+\.(heads|expansion\.keep)$|recall\.top_k$")

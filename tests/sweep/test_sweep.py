@@ -14,11 +14,11 @@ from sodamem.commands_sweeps import sweep as command
 from sodamem.errors import ConfigError
 from sodamem.evaluate import retrieve
 from sodamem.metric.retrieval import aggregate
-from sodamem.replay_measures import TOKENS
-from sodamem.sweep import Request, sweep
-from sodamem.sweep_objective import Live, replayable
-from sodamem.sweep_space import Ground, grid, knobs
-from sodamem.sweep_study import REASON, REPEATS, Search, Study, key, quiet, storage
+from sodamem.replay.measures import TOKENS
+from sodamem.sweep.objective import Live, replayable
+from sodamem.sweep.space import Ground, grid, knobs
+from sodamem.sweep.study import REASON, REPEATS, Search, Study, key, quiet, storage
+from sodamem.sweep.sweep import Request, sweep
 
 SPACE = {
     "fusion": ["weighted_sum", "density"],
@@ -315,7 +315,7 @@ def test_what_a_dead_process_left_running_is_failed(tmp_path):
     script = (
         "import os, sys\n"
         "from pathlib import Path\n"
-        "from sodamem.sweep_study import PROCESS, Search, Study, process_tag, quiet, storage\n"
+        "from sodamem.sweep.study import PROCESS, Search, Study, process_tag, quiet, storage\n"
         "import json\n"
         "study = Study.read('x', json.loads(sys.argv[1]))\n"
         "with quiet():\n"
@@ -368,7 +368,7 @@ def test_tunnels_that_the_winner_leaves_out_are_out_of_its_experiment(study):
 def test_the_test_figure_is_computed_once(study, runs, monkeypatch):
     outcome = searched(study(), test=True)
     assert 0 <= outcome.test.mean <= 1 and (outcome.folder / "test.json").exists()
-    monkeypatch.setattr("sodamem.sweep.run_experiment", lambda *a, **k: pytest.fail("ran on test again"))
+    monkeypatch.setattr("sodamem.sweep.sweep.run_experiment", lambda *a, **k: pytest.fail("ran on test again"))
     assert searched(study(), test=True).test == outcome.test
 
 

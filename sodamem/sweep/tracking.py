@@ -21,7 +21,7 @@ import optuna
 from sodamem import figures
 from sodamem.errors import MissingExtra
 from sodamem.records import report_name, tracked_name
-from sodamem.sweep_study import REASON, Search, point
+from sodamem.sweep.study import REASON, Search, point
 from sodamem.tracking import MlflowRun, TrackedRun
 
 CHILDREN = 10
