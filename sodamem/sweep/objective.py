@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from math import prod
 from typing import Any
 
@@ -12,9 +12,11 @@ from omegaconf import OmegaConf
 
 from sodamem import build, text
 from sodamem.errors import ConfigError
-from sodamem.evaluate import evaluate, opened
+from sodamem.evaluate import Grades, Result, evaluate, opened
 from sodamem.fusion.base import AwardFusion
 from sodamem.metric import retrieval
+from sodamem.pipeline import Pipeline
+from sodamem.protocols import Corpus, Judge
 from sodamem.replay.measures import TOKENS, by_question, is_replayable, mean
 from sodamem.replay.recorded import Recordings, Setting, fusion_of
 from sodamem.sweep.space import Ground, Knob, Point
@@ -71,31 +73,64 @@ class Replayed:
 
 
 class Live:
-    """Scores points by running them, history by history, so that a poor one can be given up early."""
+    """Scores points by running them; after every `block` questions a poor one may be given up."""
 
-    def __init__(self, ground: Ground, measures: Sequence[str]) -> None:
-        self.ground, self.measures = ground, measures
+    def __init__(self, ground: Ground, measures: Sequence[str], block: int) -> None:
+        self.ground, self.measures, self.block = ground, measures, block
 
     def __call__(self, point: Point, report: Report) -> dict[str, float]:
         cfg = OmegaConf.create(self.ground.at(point))
         pipeline, corpus = build.pipeline(cfg), build.component(cfg, "dataset").open()
-        if any(not name.startswith(("turn/", "session/")) and name != TOKENS for name in self.measures):
-            metrics: Mapping[str, float] = evaluate(pipeline, corpus, build.component(cfg, "judge")).metrics
-            return self._wanted(metrics)
+        return self._wanted(
+            self._recall(pipeline, corpus, report)
+            if recall_only(self.measures)
+            else self._answers(pipeline, corpus, build.component(cfg, "judge"), report)
+        )
+
+    def _recall(self, pipeline: Pipeline, corpus: Corpus, report: Report) -> Mapping[str, float]:
+        """Recall alone: nothing is read and nothing judged."""
         rows: list[retrieval.Row] = []
         tokens: list[int] = []
-        for block, (memory, questions) in enumerate(opened(pipeline, corpus)):
+
+        def found() -> dict[str, float]:
+            return {**retrieval.aggregate(rows), TOKENS: sum(tokens) / len(tokens)}
+
+        for memory, questions in opened(pipeline, corpus):
             pool = retrieval.Pool(turn=len(memory.snapshot.turns), session=len(memory.snapshot.sessions))
             for question in questions:
                 evidence = pipeline.recall(memory, question)
                 rows.append(retrieval.score(question, evidence, pool, text.estimate_tokens))
                 tokens.append(sum(text.estimate_tokens(item.text) for item in evidence))
-            found = {**retrieval.aggregate(rows), TOKENS: sum(tokens) / len(tokens)}
-            if len(self.measures) == 1 and self.measures[0] in found and report(block, found[self.measures[0]]):
+                self._look(len(rows), found, report)
+        return found()
+
+    def _answers(self, pipeline: Pipeline, corpus: Corpus, judge: Judge, report: Report) -> Mapping[str, float]:
+        rows: list[retrieval.Row] = []
+        grades = Grades()
+
+        def found() -> dict[str, float]:
+            return {**retrieval.aggregate(rows), **grades.metrics()}
+
+        def sink(result: Result) -> None:
+            rows.append(result.measures)
+            grades.add(result)
+            self._look(len(rows), found, report)
+
+        return evaluate(pipeline, corpus, judge, sink=sink).metrics
+
+    def _look(self, scored: int, found: Callable[[], Mapping[str, float]], report: Report) -> None:
+        """At the end of a block, report the one measure so far. Raises TrialPruned where the trial is given up."""
+        if len(self.measures) == 1 and scored % self.block == 0:
+            value = found().get(self.measures[0])
+            if value is not None and report(scored // self.block - 1, value):
                 raise optuna.TrialPruned
-        return self._wanted(found)
 
     def _wanted(self, metrics: Mapping[str, float]) -> dict[str, float]:
         if missing := [name for name in self.measures if name not in metrics]:
             raise ConfigError(f"measures must be defined for some question, {missing[0]} is not")
         return {name: metrics[name] for name in self.measures}
+
+
+def recall_only(measures: Iterable[str]) -> bool:
+    """Whether the measures need neither planner nor reader nor judge."""
+    return all(name.startswith(("turn/", "session/")) or name == TOKENS for name in measures)

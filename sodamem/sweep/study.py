@@ -35,7 +35,8 @@ Direction = Literal["maximize", "minimize"]
 DIRECTIONS: tuple[str, ...] = get_args(Direction)
 PROCESS, REASON, REPEATS, IDENTITY = "process", "reason", "repeats", "identity"  # attributes of trials and studies
 EXHAUSTED = 100  # proposals in a row that were all tried before: the space has nothing new to offer
-_KEYS = {"kind", "measures", "trials", "sampler", "seed", "replay", "pruner", "overrides", "space"}
+_KEYS = {"kind", "measures", "trials", "sampler", "seed", "replay", "pruner", "block", "overrides", "space"}
+BLOCK = 50  # questions
 
 Evaluate = Callable[[Point, Callable[[int, float], bool]], Mapping[str, float]]
 
@@ -43,7 +44,8 @@ Evaluate = Callable[[Point, Callable[[int, float], bool]], Mapping[str, float]]
 @dataclass(frozen=True, kw_only=True)
 class Study:
     """A study as its YAML gives it. measures: flat metric name -> direction, the first is what the winner is best in ·
-    trials: in total, resumed ones included · replay: auto, true or false · overrides: the baseline."""
+    trials: in total, resumed ones included · replay: auto, true or false · block: questions that a live trial answers
+    between two looks of the pruner · overrides: the baseline."""
 
     name: str
     measures: Mapping[str, Direction]
@@ -52,6 +54,7 @@ class Study:
     seed: int
     replay: str
     pruner: str
+    block: int
     overrides: tuple[str, ...]
     space: tuple[Knob, ...]
 
@@ -66,13 +69,15 @@ class Study:
                 raise ConfigError(f"{key} must be one of {', '.join(known)}, got {value!r}")
         if not self.measures or self.trials < 1:
             raise ConfigError(f"study must have a measure and at least one trial, got {self.trials} trials")
+        if self.block < 1:
+            raise ConfigError(f"block must be >= 1, got {self.block}. It counts questions")
         if self.pruner != "none" and len(self.measures) > 1:
             raise ConfigError("pruner must be none where there are several measures, Optuna compares one at a time")
 
     @classmethod
     def read(cls, name: str, given: Mapping[str, Any]) -> Study:
         """From the content of a YAML file, its fields overridden by `given`. Raises ConfigError naming a faulty key."""
-        if strange := sorted(set(given) - _KEYS) or sorted(_KEYS - {"pruner", "replay"} - set(given)):
+        if strange := sorted(set(given) - _KEYS) or sorted(_KEYS - {"pruner", "block", "replay"} - set(given)):
             raise ConfigError(f"study {name} must have the keys {', '.join(sorted(_KEYS))}; {strange[0]} is amiss")
         try:
             return cls(
@@ -83,6 +88,7 @@ class Study:
                 seed=int(given["seed"]),
                 replay=str(given.get("replay", "auto")).lower(),
                 pruner=str(given.get("pruner", "none")),
+                block=int(given.get("block", BLOCK)),
                 overrides=tuple(given["overrides"]),
                 space=knobs(given["space"]),
             )

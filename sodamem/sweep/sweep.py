@@ -21,14 +21,13 @@ from optuna.trial import FrozenTrial
 from sodamem import build, config, studies
 from sodamem.errors import ConfigError, DataError
 from sodamem.metric.statistics import Estimate, cluster_bootstrap
-from sodamem.replay.measures import TOKENS
 from sodamem.replay.recorded import Recordings, Setting
 from sodamem.resume import PATIENCE
 from sodamem.run import run as run_experiment
 from sodamem.sources import DATA, EXTRACT, FUSION, JUDGE, MEASURE, PLAN, READ, RECALL, source
 from sodamem.sweep import tracking as sweep_tracking
 from sodamem.sweep.export import experiment
-from sodamem.sweep.objective import Live, Replayed, replayable
+from sodamem.sweep.objective import Live, Replayed, recall_only, replayable
 from sodamem.sweep.space import Ground
 from sodamem.sweep.study import IDENTITY, Search, Study, named, point, quiet, refuse_other, storage
 from sodamem.tracking import TrackedRun
@@ -86,10 +85,10 @@ def sweep(request: Request) -> Outcome:
     tracker = build.build(ground.plain["tracker"], "tracker", trusted)
     corpus = build.build(ground.plain["dataset"], "dataset", trusted).open()
     identity = study.identity(corpus.sha256, _lasting(ground.plain, study))
-    identity["code"] = source(*(_RECALL_CODE if _recall_only(study) else (*_RECALL_CODE, *PLAN, *READ, *JUDGE)))
+    identity["code"] = source(*(_RECALL_CODE if recall_only(study.measures) else (*_RECALL_CODE, *PLAN, *READ, *JUDGE)))
     runs, measures = Path(ground.plain["runs"]), list(study.measures)
     folder = _folder(runs / "studies", study, identity, request.new)
-    evaluate = Replayed(ground, Recordings(runs, settings), measures) if replay else Live(ground, measures)
+    evaluate = Replayed(ground, Recordings(runs, settings), measures) if replay else Live(ground, measures, study.block)
     with quiet(), _tracking(tracker, folder, identity, name) as (run, clock):
         where, backend = storage(request.where, folder)
         search = Search.open(study, named(study, identity), identity, where, backend)
@@ -142,15 +141,13 @@ def _refuse_test(overrides: Sequence[str], knobs: Sequence[str]) -> None:
 
 def _lasting(cfg: Mapping[str, Any], study: Study) -> dict[str, Any]:
     """The part of the baseline that decides scores, flat, without where things lie on this machine."""
-    asking = any(build.asks_a_model(cfg[part]) for part in (*build.INGEST, *(() if _recall_only(study) else _ANSWER)))
-    kept = (*_RECALL, *(() if _recall_only(study) else _ANSWER), *((build.CHAT,) if asking else ()))
+    asking = any(
+        build.asks_a_model(cfg[part]) for part in (*build.INGEST, *(() if recall_only(study.measures) else _ANSWER))
+    )
+    kept = (*_RECALL, *(() if recall_only(study.measures) else _ANSWER), *((build.CHAT,) if asking else ()))
     parts = {part: cfg[part] for part in kept}
     passing = {*PATIENCE, "path"}
     return {key: value for key, value in config.flat(parts).items() if key.rpartition(".")[2] not in passing}
-
-
-def _recall_only(study: Study) -> bool:
-    return all(name.startswith(("turn/", "session/")) or name == TOKENS for name in study.measures)
 
 
 def _folder(parent: Path, study: Study, identity: Mapping[str, str], new: bool) -> Path:

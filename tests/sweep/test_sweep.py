@@ -332,15 +332,35 @@ def test_what_a_dead_process_left_running_is_failed(tmp_path):
     assert search.held.trials[0].user_attrs[REASON] == "its process died" and len(search.trials()) == 6
 
 
-def test_poor_trials_are_given_up_after_some_histories(tmp_path, tiny, runs):
-    given = content(tiny, overrides=[*tiny, "dataset.histories=4"])
+@pytest.mark.parametrize("measure", [RECALL, "accuracy/strict"])
+def test_a_live_trial_is_looked_at_after_every_block_and_can_be_given_up(measure, tiny, runs):
+    given = content(tiny, overrides=[*tiny, "dataset.histories=4", "dataset.questions_per_history=3"])
     ground = Ground(given["overrides"], knobs(SPACE))
-    live = Live(ground, [RECALL])
+    live = Live(ground, [measure], block=4)
     told = []
-    assert live(ground.baseline(), lambda block, value: told.append(block) and False)[RECALL] > 0
-    assert told == [0, 1]  # one for each history of the dev split
+    assert live(ground.baseline(), lambda block, value: told.append((block, value)) and False).keys() == {measure}
+    assert [block for block, _ in told] == [0]  # of six questions, over two histories of the dev split
     with pytest.raises(optuna.TrialPruned):
         live(ground.baseline(), lambda block, value: True)
+
+
+def test_a_study_gives_up_poor_trials_and_finds_the_same_winner(study, tiny):
+    """The grid runs from good to bad: what is below the median of those before it after two blocks ends there."""
+    every = ["bm25", "bm25_session", "bm25_fact", "dense", "dense_context", "speaker", "time", "when", "statement"]
+    given = {
+        "overrides": [*tiny, "dataset.histories=4", "dataset.questions_per_history=3"],
+        "space": {"tunnel": [every, ["bm25"], ["bm25_fact"], ["bm25", "dense"], ["dense"], ["speaker"], ["time"]]},
+        "measures": {RECALL: "maximize"},
+        "replay": "false",
+        "sampler": "grid",
+        "trials": 9,
+    }
+    whole = searched(study("whole", **given))
+    pruned = searched(study("pruned", **given, pruner="median", block=1))
+    given_up = [trial for trial in pruned.search.trials() if trial.state.name == "PRUNED"]
+    assert [trial.params["tunnel"] for trial in given_up] == ["[speaker]", "[time]"]
+    assert all(len(trial.intermediate_values) == 2 and trial.values is None for trial in given_up)
+    assert pruned.winner.params == whole.winner.params and pruned.winner.values == whole.winner.values
 
 
 # --- what is left behind ------------------------------------------------------------------------------------
