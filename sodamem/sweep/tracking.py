@@ -17,6 +17,7 @@ from pathlib import Path
 from typing import Any
 
 import optuna
+from optuna.trial import TrialState
 
 from sodamem import figures
 from sodamem.errors import MissingExtra
@@ -36,7 +37,8 @@ def table(search: Search) -> str:
     writer = csv.writer(stream, lineterminator="\n")
     writer.writerow(["number", "state", *map(report_name, measures), *names, "reason"])
     for trial in search.trials():
-        values = list(trial.values) if trial.values else [""] * len(measures)
+        scored = trial.state == TrialState.COMPLETE  # of one that was given up Optuna keeps its last look
+        values = list(trial.values) if scored else [""] * len(measures)
         chosen = point(trial)
         knobs = ["" if chosen.get(name) is None else chosen[name] for name in names]
         writer.writerow([trial.number, trial.state.name, *values, *knobs, trial.user_attrs.get(REASON, "")])
