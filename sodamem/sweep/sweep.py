@@ -107,9 +107,11 @@ def sweep(request: Request) -> Outcome:
         origin = {**_origin(search, winner, baseline), "study": folder.name, "data sha256": corpus.sha256}
         file.write_text(experiment(file.stem, ground, overrides, point(winner), origin), encoding="utf-8")
         (folder / "trials.csv").write_text(sweep_tracking.table(search), encoding="utf-8")
+        with _counted(search.spent, "figures"):
+            drawn = sweep_tracking.draw(search, folder)
         search.spent["other"] = time.perf_counter() - started - sum(search.spent.values()) - clock["tracking"]
         with _counted(clock, "tracking"), FileLock(str(folder / "tracked.lock")):
-            sweep_tracking.track(run, tracker, search, folder, [file, folder / "trials.csv"])
+            sweep_tracking.track(run, tracker, search, folder, [file, folder / "trials.csv", *drawn])
         test = _tested(ground, study, winner, folder, run) if request.test else None
     return Outcome(
         folder=folder,

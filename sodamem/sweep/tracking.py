@@ -73,8 +73,6 @@ def track(run: TrackedRun, tracker: Any, search: Search, folder: Path, files: Se
         run.metrics({f"best/{report_name(name)}": value for name, value in _measures(search, best[0]).items()})
     for path in files:
         run.artifact(path)
-    for name, figure in _figures(search).items():
-        run.figure(figure, f"{name}.svg")
     state |= {"run": run.id or None, "last": max([state["last"], *(trial.number for trial in fresh)])}
     remember(folder, state)
 
@@ -98,8 +96,16 @@ def _points(run: MlflowRun, rows: Mapping[int, Mapping[str, float]]) -> None:
         run.client.log_batch(run.id, metrics=batch)
 
 
+def draw(search: Search, folder: Path) -> list[Path]:
+    """The study's figures as files in `folder`; none where matplotlib is missing, they are an extra."""
+    paths = []
+    for name, figure in _figures(search).items():
+        paths.append(folder / f"{name}.svg")
+        figure.savefig(paths[-1], metadata={"Date": None})
+    return paths
+
+
 def _figures(search: Search) -> dict[str, Any]:
-    """The study's figures by name; none where matplotlib is missing, they are an extra."""
     trials, measures = search.complete(), list(search.study.measures)
     if len(trials) < 2:
         return {}
