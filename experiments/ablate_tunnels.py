@@ -30,11 +30,11 @@ def run() -> None:
         for split in given.split:
             chosen = family(name)
             with tqdm(total=len(chosen.variants) + 1, unit="setting", delay=2, file=sys.stderr) as bar:
-                mean, n, compared = ablate(chosen, [f"dataset.split={split}", "tracker=none"], lambda _: _tick(bar))
-            table: list[dict[str, Cell]] = [dict(row) for row in rows(mean, compared)]
-            print(f"\n{name}, {split} split, n = {n}, recall@10")
+                measured = ablate(chosen, [f"dataset.split={split}", "tracker=none"], lambda _: _tick(bar))
+            table: list[dict[str, Cell]] = [dict(row) for row in rows(measured)]
+            print(f"\n{name}, {split} split, n = {measured.n}, recall@10")
             show(table, TABLE)
-            found += [{"family": name, "split": split, "n": n, **row} for row in table]
+            found += [{"family": name, "split": split, "n": measured.n, **row} for row in table]
     save(found, given.json)
 
 

@@ -119,10 +119,11 @@ def ablate(arguments: list[str]) -> int:
     from sodamem.ablate_report import markdown, track
 
     chosen = family(fields["family"])
-    with tqdm(total=len(chosen.variants) + 1, unit="setting", delay=2, disable=given.quiet, file=sys.stderr) as bar:
-        mean, n, found = compare(chosen, overrides, lambda _: _tick(bar), live=given.live)
-    print(markdown(chosen, mean, n, found))
-    folder = track(chosen, overrides, mean, n, found)
+    total = (len(chosen.variants) + 1) * max(1, len(chosen.seeds))
+    with tqdm(total=total, unit="setting", delay=2, disable=given.quiet, file=sys.stderr) as bar:
+        found = compare(chosen, overrides, lambda _: _tick(bar), live=given.live)
+    print(markdown(chosen, found))
+    folder = track(chosen, overrides, found)
     if given.out:
         shutil.copytree(folder, given.out, dirs_exist_ok=True)
     print(f"\nwritten: {given.out or folder}")
