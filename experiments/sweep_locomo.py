@@ -116,7 +116,9 @@ def run() -> None:
     parser.add_argument("--coefficients", metavar="FILE", type=Path, help="keep what was learned on dev there")
     given = parser.parse_args()
     outcome = sweep(
-        Request(name="fusion_recall", changes={"trials": given.trials}, overrides=("tracker=none",), test=False)
+        Request(
+            name="fusion_recall", changes={"trials": given.trials}, overrides=("tracker=none",), test=False, new=True
+        )
     )
     with tempfile.TemporaryDirectory() as name:
         folder = Path(name)
