@@ -25,7 +25,8 @@ from sodamem.errors import DataError
 from sodamem.types import Answer, Question
 
 RIGHT = ("gold", "sentence", "other_form", "abstention")
-WRONG = ("other", "trap", "date", "number", "half", "negation", "hedge", "abstained", "asserted", "specific", "vague")
+WRONG: tuple[str, ...] = ("other", "trap", "date", "number", "half", "negation", "hedge", "listing")
+WRONG += ("abstained", "asserted", "specific", "vague")
 INJECTION = "injection"
 CLASSES = (*RIGHT, *WRONG, INJECTION)
 AUDIT = {"specific": "ap_v1_specific_wrong_scored.json", "vague": "ap_v2_vague_wrong_scored.json"}
@@ -85,6 +86,7 @@ def _classes(
         "other": ((q, other) for q in sure if (other := _other(q, sure))),
         "trap": ((q, q.trap) for q in sure if q.trap and not _akin(q.trap, q.gold)),
         "hedge": ((q, f"Either {q.gold} or {other}, I am not sure which.") for q in sure if (other := _other(q, sure))),
+        "listing": ((q, listing) for q in sure if (listing := _listing(q, sure))),
         "abstained": ((q, _turn(_ABSTENTIONS, i)) for i, q in enumerate(sure)),
         "asserted": ((q, q.trap or _turn(sure, i).gold) for i, q in enumerate(silent)),
         INJECTION: _injected(sure),
@@ -117,6 +119,16 @@ def _other(question: Question, questions: Sequence[Question]) -> str | None:
         if alike and not _akin(other.gold, question.gold) and not perturb.polar(other.gold):
             return None if perturb.polar(question.gold) else other.gold
     return None
+
+
+def _listing(question: Question, questions: Sequence[Question]) -> str | None:
+    """The gold among two other things of its kind, as one answers who names every value there ever was."""
+    single = [q for q in questions if not re.search(r"[,;&]| and ", q.gold) and len(q.gold.split()) <= 6]
+    if question not in single or perturb.shape(question.gold) != "words":
+        return None
+    first = _other(question, single)
+    second = _other(question, [q for q in single if q.gold != first])
+    return f"{first}, {question.gold.rstrip('.')}, {second}" if first and second else None
 
 
 def _akin(a: str, b: str) -> bool:

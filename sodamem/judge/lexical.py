@@ -25,6 +25,7 @@ from sodamem.types import Answer, Label, Question, Verdict
 _RUBRIC = re.compile(r"^the user would prefer\b", re.IGNORECASE)
 _PARTS = re.compile(r"[,;]|\band\b|&", re.IGNORECASE)
 _OR = re.compile(r"\bor\b|/", re.IGNORECASE)
+_ITEM = 8  # words of an item of a bare list
 # Such questions and golds want a guess.
 _HYPOTHETICAL = re.compile(r"^\W*(?:would|might|could)\b|\b(?:might|likely|probably|potential(?:ly)?)\b", re.IGNORECASE)
 _ALL: tuple[Stance, ...] = ("asserted", "guessed", "open")
@@ -38,14 +39,16 @@ class LexicalJudge(Judge):
 
     f1: token F1 from which a paraphrase counts; 1 demands the same words · recall: share of the gold's words, beyond
     those of the question, that an answer must hold · parts: share of the parts of a listed gold that must be held ·
-    finer_dates: a day inside the month of the gold counts · off_by_one: categories whose "how many days" golds grant
-    one unit either way; dates never do.
+    items: things that a bare list may name where the gold names one, null for any number: who names every value there
+    ever was would always be right · finer_dates: a day inside the month of the gold counts · off_by_one: categories
+    whose "how many days" golds grant one unit either way; dates never do.
     """
 
     name: str
     f1: float
     recall: float
     parts: float
+    items: int | None
     finer_dates: bool
     off_by_one: Sequence[str]
 
@@ -53,11 +56,13 @@ class LexicalJudge(Judge):
         for name in ("f1", "recall", "parts"):
             if not 0 < getattr(self, name) <= 1:
                 raise ConfigError(f"judge.{name} must be above 0 and at most 1, got {getattr(self, name)}")
+        if self.items is not None and self.items < 1:
+            raise ConfigError(f"judge.items must be >= 1 or null, got {self.items}")
 
     @property
     def digest(self) -> str:
-        knobs = (self.f1, self.recall, self.parts, self.finer_dates, sorted(self.off_by_one))
-        return text.digest("lexical", 3, cues(), *knobs)
+        knobs = (self.f1, self.recall, self.parts, self.items, self.finer_dates, sorted(self.off_by_one))
+        return text.digest("lexical", 4, cues(), *knobs)
 
     def grade(self, question: Question, answer: Answer) -> Verdict:
         if answer.status == "failed":
@@ -114,6 +119,8 @@ class LexicalJudge(Judge):
         return (bool(same), "amounts compared as values" if same is not None else "amount: the answer asserts none")
 
     def _words(self, question: Question, said: _Said) -> Found:
+        if self.items is not None and not _PARTS.search(question.gold) and _bare_list(said.whole) > self.items:
+            return False, "words: the answer lists several things, the gold names one"
         gold, given = said.gold, said.words
         if not quantities.numbers(gold) <= quantities.numbers(given):
             return False, "words: a number of the gold is missing"
@@ -190,6 +197,13 @@ def _same_words(question: Question, said: _Said) -> bool:
     # Golds typed by hand run words together ("and Roses" as "andRoses"), so spaces do not count either.
     same = said.words == said.gold or squeezed(said.committed) == squeezed(question.gold)
     return same and bool(said.words or not said.gold)
+
+
+def _bare_list(answer: str) -> int:
+    """Different things that an answer lists where it is nothing but a list of names and phrases; 0 for a sentence."""
+    parts = [canonical(part) for part in _PARTS.split(answer)]
+    bare = not re.search(r"[.!?:]\s", answer.strip()) and all(0 < len(part) <= _ITEM for part in parts)
+    return len({tuple(part) for part in parts}) if bare and len(parts) > 1 else 0
 
 
 def _yes_or_no(question: Question, said: _Said) -> Found | None:

@@ -25,6 +25,7 @@ def question(name, gold, text="What is it?", answerable=True, **more):
 GOLDS = (
     "a red kite",
     "a blue boat",
+    "the old mill",
     "chess and running",
     "skiing and judo",
     "7 May 2023",
@@ -154,6 +155,16 @@ def test_an_answer_labelled_wrong_never_holds_the_gold_by_chance(trial):
             assert item.question.gold not in item.answer.text
 
 
+def test_a_listing_holds_the_gold_among_two_others_of_its_kind(trial):
+    listings = [item for item in trial.items() if item.kind == "listing"]
+    assert {item.answer.text for item in listings} == {
+        "the old mill, a red kite, a blue boat",
+        "a red kite, a blue boat, the old mill",
+        "a blue boat, the old mill, a red kite",
+    }
+    assert not any(item.right for item in listings)
+
+
 def test_there_are_at_least_thirty_injections_each_with_a_wrong_answer(trial):
     assert len(labelled.injections()) >= 30
     injected = [item for item in trial.items() if item.kind == labelled.INJECTION]
@@ -214,7 +225,7 @@ def test_one_accepted_injection_is_enough_to_stay_out(trial, tmp_path):
 def test_rates_are_counts_with_intervals(trial, tmp_path):
     record = admission.admit(trial, Grader(accepts=(*labelled.RIGHT[1:], "half")), tmp_path)
     gold, half = record.classes["gold"], record.classes["half"]
-    assert (gold["n"], gold["errors"], gold["rate"]) == (8, 8, 1.0) and (gold["low"], gold["high"]) == wilson(8, 8)
+    assert (gold["n"], gold["errors"], gold["rate"]) == (9, 9, 1.0) and (gold["low"], gold["high"]) == wilson(9, 9)
     assert half["errors"] == half["n"] == 2
     wrong = sum(row["n"] for name, row in record.classes.items() if name in labelled.WRONG)
     assert record.quality.wrong == wrong and record.quality.refused == wrong - 2

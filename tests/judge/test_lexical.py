@@ -273,4 +273,11 @@ def test_settings_are_part_of_the_judges_identity(judge: LexicalJudge, strict: L
 
 def test_a_share_out_of_range_is_refused() -> None:
     with pytest.raises(ConfigError, match=r"judge\.recall must be above 0 and at most 1, got 0"):
-        LexicalJudge(name="x", f1=0.5, recall=0, parts=1, finer_dates=True, off_by_one=[])
+        LexicalJudge(name="x", f1=0.5, recall=0, parts=1, items=None, finer_dates=True, off_by_one=[])
+
+
+def test_who_lists_every_value_there_ever_was_has_not_answered(judge: LexicalJudge, strict: LexicalJudge) -> None:
+    for one in (judge, strict):
+        assert label(one, "What do I do now?", "sound technician", "writer, paramedic, sound technician") == "incorrect"
+        assert label(one, "Which do I play?", "banjo, lute and viol", "banjo, lute, viol") == "correct"
+    assert label(judge, "Where do I live?", "Ripon", "Ripon, Yorkshire") == "correct"
