@@ -232,7 +232,7 @@ def resolve(arguments: list[str]) -> int:
 
 def facts(arguments: list[str]) -> int:
     """Sodamem facts --history FILE [--as-of STAMP] [OVERRIDE ...] [--json]"""
-    from sodamem.currency.view import as_of as seen_at
+    from sodamem.facts import as_of as seen_at
 
     parser = _Parser(
         prog="sodamem facts", description="Print the facts of a memory with their words, times and status."

@@ -13,8 +13,8 @@ from sodamem.text import digest
 _KINDS = (".py", ".yaml", ".txt")
 
 # What each phase of a run executes, models' prompts apart: they are compared by their own hashes.
-EXTRACT = ("extractor", "timeline", "currency", "linker", "maintenance", "dates", "provenance.py")
-RECALL = ("store", "encoder", "tunnel", "query.py", "pipeline.py", "types.py", "text.py")
+EXTRACT = ("extractor", "timeline", "currency", "linker", "maintenance", "dates", "facts.py", "provenance.py")
+RECALL = ("store", "encoder", "tunnel", "query.py", "states.py", "states.yaml", "pipeline.py", "types.py", "text.py")
 FUSION = ("fusion",)
 PLAN = ("planner",)
 READ = ("reader",)

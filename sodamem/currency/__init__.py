@@ -3,6 +3,6 @@
 Whatever the option, `current` and `as_of` read the view it leaves.
 """
 
-from sodamem.currency.view import as_of, asserts, current, effective
+from sodamem.facts import as_of, asserts, current, effective
 
 __all__ = ["as_of", "asserts", "current", "effective"]

@@ -11,7 +11,7 @@ from dataclasses import dataclass, field, replace
 from datetime import datetime
 
 from sodamem.currency.values import Value
-from sodamem.currency.view import effective
+from sodamem.facts import effective
 from sodamem.types import Edge, FactEvent, MessagePiece, Status
 
 # The flags that currency owns. The inferred ones say that a bound of validity is another fact's, not the speaker's.

@@ -16,8 +16,8 @@ from typing import Literal
 from sodamem import prompts
 from sodamem.currency.claims import as_extracted
 from sodamem.currency.slots import SlotCurrency
-from sodamem.currency.view import asserts, effective
 from sodamem.errors import ConfigError, PromptError, ReplyError
+from sodamem.facts import asserts, effective
 from sodamem.fence import Fence, one_line, record
 from sodamem.protocols import Chat, Currency
 from sodamem.rendering import reading, stamp

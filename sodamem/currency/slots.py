@@ -18,8 +18,8 @@ from sodamem.currency.claims import Claim, Fates, as_extracted
 from sodamem.currency.rules import UNKNOWN, Rule, closers, read_table
 from sodamem.currency.settle import Corrections, Succession
 from sodamem.currency.values import Value, read, read_role, value_of
-from sodamem.currency.view import asserts
 from sodamem.errors import ConfigError
+from sodamem.facts import asserts
 from sodamem.protocols import Currency
 from sodamem.types import Edge, FactEvent, Role
 

@@ -20,8 +20,10 @@ from sodamem.reader.counting import counted
 from sodamem.reader.matching import Match, Weights, matches, of, rarity, weigh
 from sodamem.reader.questions import Asked, analyse
 from sodamem.reader.sentences import Sentence, sentences, speakers, words_of
+from sodamem.reader.stated import stated
 from sodamem.reader.when import Dated, TimeWeights, coarsened, dated, distance, length_said
 from sodamem.reader.wording import show
+from sodamem.states import state_asked
 from sodamem.types import Answer, Citation, Evidence, Interval, Question
 
 UNKNOWN = "I do not know: the memory holds nothing about this."
@@ -47,10 +49,11 @@ class ExtractiveReader(Reader):
 
     turn, rank, asks: how sentences are compared (matching.Weights) · here, near, fits: how times are
     (when.TimeWeights) · floor: what a sentence must hold of the question's words, weighed by rarity, to answer ·
-    margin: by how much somebody else's sentence may fit better than those of the people asked about · facts: share of
-    the question's words that a fact's statement must hold for its value to answer · undated: a report that names no
-    time is dated by the day it was said · quotes: sentences that answer a question for several things · context:
-    sentences quoted after the best one, which often holds only the topic.
+    margin: by how much a sentence of somebody else that holds more of the question's words may fit better than those of
+    the people asked about · facts: share of the question's words that a fact's statement must hold for its value to
+    answer · undated: a report that names no time is dated by the day it was said · quotes: sentences that answer a
+    question for several things · context: sentences quoted after the best one, which often holds only the topic ·
+    states: whether a question for a state is answered by the facts of its slot, wherever in the evidence they stand.
     """
 
     depth: int
@@ -66,6 +69,7 @@ class ExtractiveReader(Reader):
     undated: bool
     quotes: int
     context: int
+    states: bool
 
     def __post_init__(self) -> None:
         for name in ("depth", "quotes"):
@@ -90,13 +94,16 @@ class ExtractiveReader(Reader):
     def read(self, question: Question, evidence: Sequence[Evidence]) -> Answer:
         asked = analyse(question, speakers(evidence[: self.depth]))
         pool = evidence[: self.depth]
+        state = state_asked(question.text, question.asked_at, asked.within) if self.states else None
+        if state and (known := stated(asked, state, evidence)) is not None:
+            return verified(cited(known.words, known.support), evidence)
         found = [match for match in matches(asked, pool, self._weights) if not stale(match.sentence, asked)]
         own = [match for match in found if match.own]
         fitting = [match for match in own if match.fit >= self.floor]
         if not fitting:
             return Answer(text=UNKNOWN, abstained=True)
         other = next((match for match in found if not match.own), None)
-        if other and other.score - own[0].score > self.margin:
+        if other and other.score - own[0].score > self.margin and other.fit > max(match.fit for match in own):
             return Answer(text=OTHERS, abstained=True)
         return verified(self._compose(asked, own, evidence), evidence)
 

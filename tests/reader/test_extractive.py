@@ -255,3 +255,64 @@ def test_every_answer_is_cited_word_for_word() -> None:
 def test_values_out_of_range_are_refused(key: str, value: str) -> None:
     with pytest.raises(ConfigError, match=rf"reader\.{key} must be"):
         component(compose(f"reader.{key}={value}"), "reader")
+
+
+# --- states -------------------------------------------------------------------------------------------------
+
+
+def test_a_state_is_answered_by_the_value_that_holds_whatever_its_words():
+    old, new = "We have a flat in Leeds.", "The van took us to York."
+    evidence = (
+        turn("Leeds is where people live well now.", 1),
+        turn(old, 2, facts=(fact("lives_in", "Leeds", old, 2, status="superseded", valid_until=MARCH_15),)),
+        turn(new, 3, facts=(fact("lives_in", "York", new, 3),)),
+    )
+    found = ask("Where does Ann live now?", *evidence)
+    assert found.text == "York" and [one.quote for one in found.citations] == [new]
+    assert ask("Where did Ann live before?", *evidence).text == "Leeds"
+
+
+def test_several_values_are_listed_and_counted():
+    words = ("I play the banjo.", "I play the lute too.")
+    evidence = [
+        turn(said, place, facts=(fact("plays_instrument", said.split()[3].strip("."), said, place),))
+        for place, said in enumerate(words, start=1)
+    ]
+    assert ask("Which instruments does Ann play?", *evidence).text == "banjo, lute"
+    assert ask("How many instruments does Ann play?", *evidence).text == "2"
+
+
+def test_what_is_owned_no_more_is_denied():
+    had, sold = "I own a canoe.", "I no longer own a canoe."
+    first = turn(had, 1, facts=(fact("owns", "canoe", had, 1, status="superseded", valid_until=datetime(2023, 4, 1)),))
+    last = fact("owns", "canoe", sold, 2, polarity=False)
+    assert ask(
+        "Does Ann still own a canoe?",
+        first,
+        turn(sold, 2, facts=(replace(last, order=("2023-05", 2, 0), mentioned_at=datetime(2023, 5, 1)),)),
+    ).text.startswith("No: ")
+    own = turn(had, 1, facts=(fact("owns", "canoe", had, 1),))
+    assert ask("Does Ann own a canoe?", own).text == f"Yes: {had}"
+
+
+def test_a_state_of_somebody_else_does_not_answer():
+    words = "My brother has a flat in Leeds."
+    evidence = turn(words, facts=(fact("lives_in", "Leeds", words, of="Tom"),))
+    assert ask("Where does Ann live?", evidence).text != "Leeds"
+
+
+def test_states_can_be_left_out():
+    words = "We have a flat in Leeds."
+    evidence = turn(words, facts=(fact("lives_in", "Leeds", words),))
+    without = replace(READER, states=False)
+    question = Question(
+        id="q", history_id="h", text="Where does Ann live?", asked_at=MARCH_15, category="", category_name="", gold=""
+    )
+    assert READER.read(question, [evidence]).text == "Leeds" and without.read(question, [evidence]).abstained
+
+
+def test_what_somebody_else_did_does_not_silence_what_was_asked_about():
+    """The other's sentence ranks first, and holds no more of the question than that of the person asked about."""
+    other = turn("My uncle Oscar met the painter June last winter.", 1)
+    own = turn("I met the painter June at a garden party.", 2)
+    assert ask("Where did Ann meet the painter June?", other, own).text not in (OTHERS, UNKNOWN)
