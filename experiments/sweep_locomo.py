@@ -25,7 +25,7 @@ from sodamem.metric.statistics import cluster_bootstrap
 from sodamem.replay.measures import by_question
 from sodamem.replay.recorded import Recordings, Setting, fusion_of
 from sodamem.replay.replay import Replay
-from sodamem.sweep.study import point
+from sodamem.sweep.book import point
 from sodamem.sweep.sweep import Request, sweep
 
 MEASURE = "turn/recall_at_10"

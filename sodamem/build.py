@@ -8,16 +8,17 @@ from __future__ import annotations
 
 import logging
 import math
+import socket
 import types
 import typing
 from collections.abc import Mapping, Sequence
-from dataclasses import fields, is_dataclass
+from dataclasses import dataclass, fields, is_dataclass, replace
 from pathlib import Path
 from typing import Any, cast
 
 from hydra.errors import InstantiationException
 from hydra.utils import get_object, instantiate
-from omegaconf import DictConfig
+from omegaconf import DictConfig, OmegaConf
 
 from sodamem import prompts
 from sodamem.chat.cached import CachedChat
@@ -26,9 +27,11 @@ from sodamem.chat.none import NoChat
 from sodamem.config import one_line, options, plain
 from sodamem.encoder.cache import VectorCache
 from sodamem.errors import ConfigError, SodamemError
+from sodamem.executor.spread import Spread
 from sodamem.pipeline import Pipeline
-from sodamem.protocols import Chat
-from sodamem.sources import EXTRACT, source
+from sodamem.protocols import Chat, Executor, Judge
+from sodamem.sources import EXTRACT, PHASES, source
+from sodamem.text import digest
 
 # The stages whose options decide what a store contains; everything else can change over the same store.
 INGEST = ("extractor", "timeline", "currency", "linker", "maintenance")
@@ -69,7 +72,8 @@ def build(node: Mapping[str, Any], name: str, trusted: Sequence[str] = (), chat:
 ROLES = {
     "dataset": "open", "extractor": "extract", "timeline": "read", "currency": "resolve", "linker": "link",
     "maintenance": "dream", "store": "open", "encoder": "fit", "tunnel": "open", "fusion": "fuse", "planner": "gather",
-    "reader": "read", "chat": "ask", "judge": "grade", "tracker": "run",
+    "reader": "read", "chat": "ask", "judge": "grade",
+    "executor": "spread", "tracker": "run",
 }  # fmt: skip
 
 
@@ -122,7 +126,65 @@ def pipeline(cfg: DictConfig, chat: Chat | None = None) -> Pipeline:
         settings=_settings(cfg, told if set(asking) & set(INGEST) else None),
         stores=runs / "stores",
         cache=VectorCache(path=str(runs / "cache" / "vectors.sqlite")),
+        at_once=int(plain(cfg[CHAT]).get("concurrency", 1)) if "extractor" in asking else 1,
     )
+
+
+def spread(cfg: DictConfig) -> Spread:
+    """Who works on the histories of a run, found ready. Raises what its `ready` raises, and ConfigError for other
+    processes where a model takes part: a run's ledger, and the bound on requests in flight, belong to one process.
+    """
+    executor: Executor = component(cfg, "executor")
+    if executor.apart and not isinstance(component(cfg, CHAT), NoChat):
+        raise ConfigError(
+            f"executor must stay in one process where a model takes part, got {type(executor).__name__}. "
+            "Choose executor=threads, or chat=none"
+        )
+    executor.ready()
+    return Spread(executor=executor, recipe=Recipe.of(cfg) if executor.apart else None)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Recipe:
+    """A configuration on its way to another process, which makes pipeline and judge of it once and keeps them.
+
+    It travels as plain values, since resolvers do not work there, with the hash of the code that is to be run.
+    """
+
+    cfg: Mapping[str, Any]
+    code: str
+    host: str
+
+    @classmethod
+    def of(cls, cfg: DictConfig) -> Recipe:
+        return cls(cfg=plain(cfg), code=_code(), host=socket.gethostname())
+
+    def __call__(self) -> tuple[Pipeline, Judge]:
+        named = digest(self.cfg, self.code, self.host)
+        if named not in _made:
+            _made.clear()  # parts of an earlier configuration
+            _made[named] = self._make()
+        return _made[named]
+
+    def _make(self) -> tuple[Pipeline, Judge]:
+        host = socket.gethostname()
+        if self.code != _code():
+            raise ConfigError(
+                f"sodamem must be the same in all processes of a run, got other code on {host}. "
+                "Install one version on all machines, and leave its files alone while it runs"
+            )
+        cfg = OmegaConf.create(dict(self.cfg))
+        made: Pipeline = pipeline(cfg)
+        if host != self.host:  # SQLite's write-ahead log does not reach from one machine to another
+            made = replace(made, cache=VectorCache(path=str(Path(cfg.runs) / "cache" / f"vectors.{host}.sqlite")))
+        return made, component(cfg, "judge")
+
+
+_made: dict[str, tuple[Pipeline, Judge]] = {}
+
+
+def _code() -> str:
+    return source(*sorted({part for parts in PHASES.values() for part in parts}))
 
 
 def _settings(cfg: DictConfig, chat: Chat | None) -> dict[str, object]:
@@ -163,7 +225,7 @@ def _resolve(path: str, name: str, trusted: tuple[str, ...]) -> Any:
     except Exception as error:  # Hydra raises several types here, and an import may raise anything
         raise ConfigError(f"{name}._target_ must name a class, got {path}: {str(error).splitlines()[0]}") from error
     home = f"{getattr(found, '__module__', '')}."
-    if not any(home.startswith(f"{prefix}.") for prefix in trusted) or not callable(found):
+    if not any(home.startswith(f"{prefix}.") for prefix in trusted) or not isinstance(found, type):
         raise ConfigError(refused)
     return found
 

@@ -13,7 +13,7 @@ from tqdm import tqdm
 from sodamem.errors import ConfigError
 from sodamem.records import report_name
 
-_FIELDS = ("study", "storage", "sampler", "seed", "replay")
+_FIELDS = ("study", "storage", "sampler", "seed", "replay", "pruner")
 
 
 class _Parser(argparse.ArgumentParser):
@@ -24,12 +24,16 @@ class _Parser(argparse.ArgumentParser):
 
 
 def sweep(arguments: list[str]) -> int:
-    """Sodamem sweep study=NAME [storage=URL] [sampler=…] [seed=N] [OVERRIDE ...] [--trials N] [--export FILE]"""
+    """Sodamem sweep study=NAME [storage=URL] [OVERRIDE ...] [--trials N] [--export FILE] [-m hydra/launcher=…]"""
     parser = _Parser(
         prog="sodamem sweep",
         description="Search a study's space on the dev split; the winner is exported and measured once on test.",
     )
     parser.add_argument("--trials", type=int, metavar="N", help="in total, those of earlier sittings included")
+    parser.add_argument(
+        "-m", "--multirun", action="store_true", help="make each trial a run of its own, with Hydra's launcher"
+    )
+    parser.add_argument("--batch", type=int, metavar="N", help="with -m: trials that are launched together")
     parser.add_argument("--export", metavar="FILE", help="write the winner there, e.g. conf/experiment/tuned.yaml")
     parser.add_argument("--new", action="store_true", help="begin anew beside a study with another space or data")
     parser.add_argument("--no-test", action="store_true", help="leave out the winner's figure on the test split")
@@ -39,24 +43,32 @@ def sweep(arguments: list[str]) -> int:
     fields, overrides = _sorted(given.values, _FIELDS)
     if "study" not in fields:
         raise ConfigError("study must be named, got none. Use study=fusion_recall, or the path of a YAML file")
-    from sodamem.sweep.sweep import Request
+    from sodamem.sweep.launchers import Launch, parted
+    from sodamem.sweep.sweep import Request, Unfinished
     from sodamem.sweep.sweep import sweep as search
 
-    changes: dict[str, Any] = {key: fields[key] for key in ("sampler", "seed", "replay") if key in fields}
+    overrides, launcher = parted(overrides)
+    if not given.multirun and (launcher or given.batch is not None):
+        raise ConfigError(f"-m must be given where trials are launched, got {(*launcher, '--batch')[0]} without it")
+    changes: dict[str, Any] = {key: fields[key] for key in ("sampler", "seed", "replay", "pruner") if key in fields}
     if given.trials is not None:
         changes["trials"] = given.trials
     with tqdm(unit="trial", delay=2, disable=given.quiet, file=sys.stderr) as bar:
-        outcome = search(
-            Request(
-                name=fields["study"],
-                overrides=tuple(overrides),
-                changes=changes,
-                where=fields.get("storage"),
-                new=given.new,
-                test=not given.no_test,
-                step=lambda _: _tick(bar),
-            )
+        request = Request(
+            name=fields["study"],
+            overrides=tuple(overrides),
+            changes=changes,
+            where=fields.get("storage"),
+            new=given.new,
+            test=not given.no_test,
+            launch=Launch(overrides=tuple(launcher), batch=given.batch) if given.multirun else None,
+            step=lambda _: _tick(bar),
         )
+        try:
+            outcome = search(request)
+        except Unfinished as others:
+            print(others)
+            return 0
     print(_report(outcome))
     if given.export:
         target = Path(given.export)
@@ -68,7 +80,7 @@ def sweep(arguments: list[str]) -> int:
 
 
 def _report(outcome: Any) -> str:
-    from sodamem.sweep.study import point
+    from sodamem.sweep.book import point
 
     study, search = outcome.search.study, outcome.search
     trials, best = search.trials(), search.best()
@@ -79,7 +91,7 @@ def _report(outcome: Any) -> str:
 
     failed = [trial for trial in trials if trial.state.name == "FAIL"]
     lines = [
-        f"{len(trials)} trials ({len(failed)} failed), {'replayed' if outcome.replayed else 'live'}",
+        f"{len(trials)} trials ({len(failed)} failed), {outcome.how}",
         f"baseline  {figures(outcome.baseline)}",
         f"winner    {figures(outcome.winner)}  (trial {outcome.winner.number}, dev split)",
     ]

@@ -4,17 +4,21 @@ from __future__ import annotations
 
 import math
 from collections import Counter, defaultdict
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Generator, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import closing
+from contextvars import copy_context
 from dataclasses import dataclass, field
+from functools import partial
 
 from sodamem import text
+from sodamem.executor.spread import ALONE, Spread
 from sodamem.metric import retrieval
 from sodamem.metric.statistics import wilson
 from sodamem.metric.text import locomo_f1
 from sodamem.pipeline import Memory, Pipeline
 from sodamem.protocols import Corpus, Judge
-from sodamem.types import Answer, Evidence, Question, Usage, Verdict
+from sodamem.types import Answer, Evidence, History, Question, Usage, Verdict
 
 PHASES = ("extract", "adjudicate", "plan", "read", "judge")
 ERRATA = "without_errata/"  # prefix of measures over the questions whose gold nobody disputes
@@ -32,6 +36,28 @@ class Result:
 
 
 @dataclass(frozen=True, kw_only=True)
+class Recalled:
+    """One question as far as recall takes it."""
+
+    question: Question
+    evidence: Sequence[Evidence]
+    measures: retrieval.Row
+
+
+@dataclass(frozen=True, kw_only=True)
+class Ready:
+    """A memory that is ready for questions, as far as figures need it.
+
+    fingerprint, counts: of its store · usage: every attempt at a model call that was made to fill it just now.
+    """
+
+    history: str
+    fingerprint: str
+    counts: Mapping[str, int]
+    usage: Sequence[Usage]
+
+
+@dataclass(frozen=True, kw_only=True)
 class Report:
     """Everything measured: flat metric names to numbers, and why questions were left out (reason -> ids)."""
 
@@ -39,6 +65,14 @@ class Report:
     excluded: Mapping[str, Sequence[str]]
     stores: Mapping[str, str]  # history -> fingerprint of its store
     counts: Mapping[str, int] = field(default_factory=dict)
+
+
+Keep = Callable[[Question, Callable[[], Result]], Result]
+
+
+def anew(_: Question, make: Callable[[], Result]) -> Result:
+    """The `keep` of a run that records nothing."""
+    return make()
 
 
 def opened(pipeline: Pipeline, corpus: Corpus) -> Iterator[tuple[Memory, Sequence[Question]]]:
@@ -49,16 +83,34 @@ def opened(pipeline: Pipeline, corpus: Corpus) -> Iterator[tuple[Memory, Sequenc
                 yield memory, questions
 
 
-def retrieve(pipeline: Pipeline, corpus: Corpus) -> list[retrieval.Row]:
-    """Recall alone, without planner, reader or judge: what studies of the fusion compare."""
-    return [
-        _score(question, pipeline.recall(memory, question), memory)
-        for memory, questions in opened(pipeline, corpus)
-        for question in questions
-    ]
+# --- recall alone -------------------------------------------------------------------------------------------
 
 
-Keep = Callable[[Question, Callable[[], Result]], Result]
+def recalled(pipeline: Pipeline, corpus: Corpus, *, spread: Spread = ALONE) -> Generator[Recalled, None, None]:
+    """Recall of every question of the corpus in its order, without planner, reader or judge."""
+    return spread.over(corpus, _recalled, (pipeline, None))
+
+
+def retrieve(pipeline: Pipeline, corpus: Corpus, *, spread: Spread = ALONE) -> list[retrieval.Row]:
+    """The measures of recall alone: what studies of the fusion compare."""
+    return list(spread.over(corpus, _measured, (pipeline, None)))
+
+
+def _recalled(parts: tuple[Pipeline, object], history: History, questions: Sequence[Question]) -> Iterator[Recalled]:
+    pipeline = parts[0]
+    with pipeline.open(history) as memory:
+        for question in questions:
+            evidence = pipeline.recall(memory, question)
+            yield Recalled(question=question, evidence=evidence, measures=_score(question, evidence, memory))
+
+
+def _measured(
+    parts: tuple[Pipeline, object], history: History, questions: Sequence[Question]
+) -> Iterator[retrieval.Row]:
+    return (found.measures for found in _recalled(parts, history, questions))
+
+
+# --- answers ------------------------------------------------------------------------------------------------
 
 
 def results(
@@ -66,26 +118,44 @@ def results(
     corpus: Corpus,
     judge: Judge,
     *,
-    note: Callable[[Memory], None] = lambda _: None,
-    keep: Keep = lambda _, make: make(),
+    note: Callable[[Ready], None] = lambda _: None,
+    keep: Keep = anew,
     workers: int = 1,
-) -> Iterator[Result]:
+    spread: Spread = ALONE,
+) -> Generator[Result, None, None]:
     """Every question of the corpus in its order, history by history.
 
-    `note` is told of each memory once it is ready · `keep` may give a result that was recorded instead of making it ·
-    workers: questions of one history worked on at a time, which pays where answering waits for a model.
+    `note` is told of each memory before its questions come · `keep` may give a result that was recorded instead of
+    making it, and is called where the question is worked on · workers: questions of one history worked on at a time,
+    which pays where answering waits for a model · spread: the same for histories.
     """
-    for memory, questions in opened(pipeline, corpus):
-        note(memory)
+    each = partial(_answered, keep=keep, workers=workers)
+    with closing(spread.over(corpus, each, (pipeline, judge))) as found:
+        for item in found:
+            if isinstance(item, Ready):
+                note(item)
+            else:
+                yield item
 
-        def answered(question: Question, memory: Memory = memory) -> Result:
+
+def _answered(
+    parts: tuple[Pipeline, Judge], history: History, questions: Sequence[Question], *, keep: Keep, workers: int
+) -> Iterator[Ready | Result]:
+    pipeline, judge = parts
+    with pipeline.open(history) as memory:
+        yield Ready(
+            history=history.id, fingerprint=memory.snapshot.fingerprint, counts=memory.counts, usage=memory.usage
+        )
+
+        def answered(question: Question) -> Result:
             return keep(question, lambda: _result(pipeline, memory, judge, question))
 
         if workers == 1:
             yield from map(answered, questions)
         else:
             with ThreadPoolExecutor(workers) as pool:
-                yield from pool.map(answered, questions)
+                contexts = [copy_context() for _ in questions]  # what the caller meters or scopes holds in each thread
+                yield from pool.map(lambda context, question: context.run(answered, question), contexts, questions)
 
 
 def _result(pipeline: Pipeline, memory: Memory, judge: Judge, question: Question) -> Result:
@@ -110,9 +180,10 @@ def evaluate(
     judge: Judge,
     *,
     sink: Callable[[Result], None] = lambda _: None,
-    note: Callable[[Memory], None] = lambda _: None,
-    keep: Keep = lambda _, make: make(),
+    note: Callable[[Ready], None] = lambda _: None,
+    keep: Keep = anew,
     workers: int = 1,
+    spread: Spread = ALONE,
 ) -> Report:
     """Run the whole corpus; each result goes to `sink` as soon as it exists, and only its numbers are kept."""
     rows: list[retrieval.Row] = []
@@ -122,20 +193,22 @@ def evaluate(
     stores: dict[str, str] = {}
     counts: Counter[str] = Counter()
 
-    def ready(memory: Memory) -> None:
-        stores[memory.history.id] = memory.snapshot.fingerprint
+    def ready(memory: Ready) -> None:
+        stores[memory.history] = memory.fingerprint
         counts.update(memory.counts)
         grades.pay(memory.usage)
         note(memory)
 
-    for result in results(pipeline, corpus, judge, note=ready, keep=keep, workers=workers):
-        rows.append(result.measures)
-        if not result.question.erratum:
-            clean.append(result.measures)
-        grades.add(result)
-        for reason in result.measures.excluded:
-            excluded[reason].append(result.question.id)
-        sink(result)
+    made = results(pipeline, corpus, judge, note=ready, keep=keep, workers=workers, spread=spread)
+    with closing(made):  # where a sink raises, what is under way ends before its error is seen
+        for result in made:
+            rows.append(result.measures)
+            if not result.question.erratum:
+                clean.append(result.measures)
+            grades.add(result)
+            for reason in result.measures.excluded:
+                excluded[reason].append(result.question.id)
+            sink(result)
     metrics = {**retrieval.aggregate(rows), **grades.metrics(), "questions": float(len(rows))}
     if len(clean) < len(rows):
         metrics["errata"] = float(len(rows) - len(clean))

@@ -2,6 +2,7 @@
 
 One SQLite file a run. Each row is committed before the next thing is done, so a killed run loses at most what was under
 way; keys make a second row for the same thing impossible; a run goes on only with the settings it was begun with.
+A call is noted before it is sent, so that one whose reply never came is known of: a server may have been paid for it.
 """
 
 from __future__ import annotations
@@ -10,6 +11,7 @@ import json
 import sqlite3
 import threading
 import time
+import uuid
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import closing, contextmanager
 from contextvars import ContextVar
@@ -20,17 +22,19 @@ from typing import Any, Literal, get_args
 from filelock import FileLock, Timeout
 
 from sodamem import sqlite_file
-from sodamem.errors import ConfigError, ModelError, StoreError
+from sodamem.errors import ConfigError, StoreError
 from sodamem.metric.cost import gpu_seconds
 from sodamem.protocols import Chat
-from sodamem.text import digest
-from sodamem.types import ChatReply, ChatRequest, Usage
+from sodamem.types import Usage
+from sodamem.watched import watched
 
 Final = Literal["ok", "failed", "unjudged"]
-VERSION = 1
+VERSION = 2
 WHAT = "ledger"
-# A sitting is one process at the run; its attempts are numbered, so that no attempt can be there twice.
+# A sitting is one process at the run; its attempts are numbered, so that no attempt can be there twice. What stands in
+# `sent` has had no end yet: it is under way, or was when its sitting died.
 TABLES = """
+CREATE TABLE run (key TEXT PRIMARY KEY) WITHOUT ROWID;
 CREATE TABLE phases (phase TEXT PRIMARY KEY, settings TEXT NOT NULL) WITHOUT ROWID;
 CREATE TABLE sittings (sitting INTEGER PRIMARY KEY);
 CREATE TABLE results (
@@ -42,12 +46,26 @@ CREATE TABLE attempts (
     request TEXT NOT NULL, outcome TEXT NOT NULL, ended REAL NOT NULL,
     phase TEXT NOT NULL, model TEXT NOT NULL, prompt INTEGER NOT NULL, cached INTEGER, completion INTEGER NOT NULL,
     reasoning INTEGER, seconds REAL NOT NULL, cache_hit INTEGER NOT NULL, PRIMARY KEY (sitting, number)
-) WITHOUT ROWID
+) WITHOUT ROWID;
+CREATE INDEX attempts_of ON attempts (owner, repeat, request);
+CREATE TABLE sent (owner TEXT NOT NULL, repeat INTEGER NOT NULL, request TEXT NOT NULL, sitting INTEGER NOT NULL);
+CREATE INDEX sent_of ON sent (owner, repeat, request)
 """
 _FINISH = """
 INSERT INTO results (question_id, repeat, status, reason, payload) VALUES (?, ?, ?, ?, ?)
 ON CONFLICT (question_id, repeat) DO UPDATE SET status = excluded.status, reason = excluded.reason,
 payload = excluded.payload WHERE results.status != 'ok'
+"""
+_BEFORE = """
+SELECT MIN(sitting) FROM (
+    SELECT 0 AS sitting FROM attempts WHERE owner = ?1 AND repeat = ?2 AND request = ?3 AND sitting < ?4
+    AND outcome = 'ok' AND NOT cache_hit
+    UNION SELECT MAX(sitting) FROM sent WHERE owner = ?1 AND repeat = ?2 AND request = ?3 AND sitting < ?4
+)
+"""
+_ENDED = """
+DELETE FROM sent WHERE rowid =
+(SELECT MAX(rowid) FROM sent WHERE owner = ? AND repeat = ? AND request = ? AND sitting = ?)
 """
 _USAGE = tuple(field.name for field in fields(Usage))
 _ATTEMPT = ("sitting", "number", "owner", "repeat", "request", "outcome", "ended", *_USAGE)
@@ -85,6 +103,7 @@ class Attempt:
 class Ledger:
     """An open ledger; usable from any thread, by one process at a time.
 
+    key: names the run wherever it is recorded, in every sitting and wherever its folder is moved ·
     settings: phase -> what decides its results. Raises ConfigError with the differences when the file was begun with
     others, StoreError when it is damaged or in use.
     """
@@ -102,11 +121,14 @@ class Ledger:
             self._db = sqlite_file.connect(self.path, WHAT, VERSION, TABLES)
             with self._writing() as db:
                 self._compare(settings)
+                db.execute("INSERT INTO run SELECT ? WHERE NOT EXISTS (SELECT 1 FROM run)", (uuid.uuid4().hex,))
+                self.key: str = db.execute("SELECT key FROM run").fetchone()[0]
                 self.sitting: int = db.execute("INSERT INTO sittings DEFAULT VALUES RETURNING sitting").fetchone()[0]
         except BaseException:
             self.close()
             raise
         self._number = 0
+        self._again: set[tuple[str, int, str]] = set()
 
     def close(self) -> None:
         if "_db" in self.__dict__:
@@ -162,15 +184,48 @@ class Ledger:
             _scope.reset(before)
 
     def watch(self, chat: Chat) -> Chat:
-        """The chat, with every attempt written down before its reply is handed on."""
-        return _Watched(chat=chat, ledger=self)
+        """The chat, with every call written down before it is sent, and every attempt before its reply is handed on.
+
+        A reply that this run paid for in an earlier sitting is marked as paid, though it comes from the cache now: what
+        a run reports of its questions does not depend on how often it was interrupted.
+        """
+        return watched(chat, self)
+
+    def send(self, request: str) -> None:
+        """A call that is about to be sent, for the question whose scope this is; it ends with its `record`."""
+        with self._writing() as db:
+            db.execute("INSERT INTO sent VALUES (?, ?, ?, ?)", (*_scope.get(), request, self.sitting))
+
+    def lost(self) -> int:
+        """Calls that were under way when a sitting ended: sent, maybe paid for, and their replies not kept."""
+        query = "SELECT COUNT(*) FROM sent WHERE sitting < ?"
+        count: int = self._select(query, (self.sitting,))[0][0]
+        return count
+
+    def before(self, request: str) -> int | None:
+        """What earlier sittings did of this call for the question whose scope this is; said once in a sitting.
+
+        0 when one paid for its reply, else the last sitting that it was under way in, None when none sent it.
+        """
+        if self.sitting == 1:
+            return None
+        owner, repeat = _scope.get()
+        with self._lock, sqlite_file.faults(self.path, WHAT):
+            found: int | None = self._db.execute(_BEFORE, (owner, repeat, request, self.sitting)).fetchone()[0]
+            if found is None or (owner, repeat, request) in self._again:
+                return None
+            self._again.add((owner, repeat, request))
+        return found
 
     def record_attempt(self, usage: Usage, outcome: str = "ok", request: str = "") -> None:
         """One attempt that has just ended, for the question whose scope this is."""
         self.record((usage,), outcome, request)
 
-    def record(self, usages: Sequence[Usage], outcome: str, request: str) -> None:
-        """The attempts of one logical call that has just ended: all but the last were followed by another."""
+    def record(self, usages: Sequence[Usage], outcome: str, request: str, sitting: int | None = None) -> None:
+        """The attempts of one logical call that has just ended: all but the last were followed by another.
+
+        sitting: in which the call was sent, this one unless given.
+        """
         owner, repeat = _scope.get()
         left, now = sum(usage.seconds for usage in usages), time.perf_counter()
         with self._writing() as db:
@@ -182,11 +237,14 @@ class Ledger:
                 row = (self.sitting, self._number, owner, repeat, request, state, now - left, *values)
                 marks = ", ".join("?" * len(row))
                 db.execute(f"INSERT INTO attempts ({', '.join(_ATTEMPT)}) VALUES ({marks})", row)
+            db.execute(_ENDED, (owner, repeat, request, sitting or self.sitting))
 
-    def attempts(self) -> list[Attempt]:
-        """Every attempt of every sitting, in the order in which they ended."""
+    def attempts(self, owner: str | None = None) -> list[Attempt]:
+        """Every attempt of every sitting, or those for one owner, in the order in which they ended."""
         names = ("sitting", "owner", "repeat", "request", "outcome", "ended", *_USAGE)
-        rows = self._select(f"SELECT {', '.join(names)} FROM attempts ORDER BY sitting, number")
+        where = "" if owner is None else "WHERE owner = ?"
+        query = f"SELECT {', '.join(names)} FROM attempts {where} ORDER BY sitting, number"
+        rows = self._select(query, () if owner is None else (owner,))
         found = []
         for row in rows:
             given = dict(zip(names, row, strict=True))
@@ -235,24 +293,15 @@ class Ledger:
             yield db
 
 
-@dataclass(frozen=True, kw_only=True)
-class _Watched(Chat):
-    chat: Chat
-    ledger: Ledger
+def once(attempts: Sequence[Attempt]) -> list[Attempt]:
+    """The attempts as if the run had been made in one sitting: of each owner, those of the last one that it was in.
 
-    @property
-    def digest(self) -> str:
-        return self.chat.digest
-
-    def ask(self, request: ChatRequest) -> ChatReply:
-        name = digest(self.digest, repr(request))[:16]
-        try:
-            reply = self.chat.ask(request)
-        except ModelError as error:
-            self.ledger.record(error.usage, error.reason, name)
-            raise
-        self.ledger.record(reply.usage, "truncated" if reply.truncated else "ok", name)
-        return reply
+    What an owner has asked is asked again, from the cache, when a sitting ends before its row is there.
+    """
+    last: dict[tuple[str, int], int] = {}
+    for row in attempts:
+        last[row.owner, row.repeat] = max(row.sitting, last.get((row.owner, row.repeat), 0))
+    return [row for row in attempts if row.sitting == last[row.owner, row.repeat]]
 
 
 def progress(path: str | Path) -> dict[str, int]:

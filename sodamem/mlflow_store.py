@@ -91,7 +91,10 @@ def process_tag(pid: int) -> str:
     stat = Path(f"/proc/{pid}/stat")
     if stat.exists():  # Linux: the boot, and the ticks since then (field 22; the name before it may hold spaces)
         boot = Path("/proc/sys/kernel/random/boot_id").read_text()[:8]
-        birth = f"{boot}-{stat.read_text().rpartition(')')[2].split()[19]}"
+        fields = stat.read_text().rpartition(")")[2].split()
+        if fields[0] == "Z":  # dead, only that its parent has not asked: some containers' first process never does
+            return ""
+        birth = f"{boot}-{fields[19]}"
     return f"{platform.node()}/{pid}/{birth}"
 
 

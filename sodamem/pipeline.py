@@ -2,18 +2,21 @@
 
 from __future__ import annotations
 
+import logging
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from contextlib import closing, contextmanager
 from dataclasses import dataclass, field, replace
 from datetime import datetime
 from pathlib import Path
 
 import numpy as np
+from filelock import FileLock, Timeout
 from numpy.typing import NDArray
 
 from sodamem.chat.metered import meter
 from sodamem.encoder.cache import VectorCache, cached_encode
 from sodamem.errors import ConfigError, ModelError, StoreError
+from sodamem.executor.ahead import ahead
 from sodamem.protocols import (
     Currency,
     Encoder,
@@ -36,14 +39,18 @@ from sodamem.types import (
     Answer,
     Award,
     Evidence,
+    Extraction,
     History,
     Hits,
     Query,
     Question,
     Ranking,
+    Session,
     TimeValue,
     Usage,
 )
+
+_log = logging.getLogger(__name__)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -100,6 +107,7 @@ class Pipeline:
     settings: Mapping[str, object]
     stores: Path  # default parent of the store folders
     cache: VectorCache | None = None
+    at_once: int = 1  # sessions of a history that are extracted at a time; more pays where a model is asked
     progress: Callable[[str], None] = field(default=lambda _: None)
 
     # --- Algorithm 1: ingest ------------------------------------------------------------------------------------
@@ -107,14 +115,23 @@ class Pipeline:
     def ingest(self, history: History, store: Store) -> None:
         """Bring the store up to the history: only sessions it does not hold yet are read, each in one transaction.
 
+        Whoever else fills the same store is waited for. Where extraction fails, the sessions before are in the store.
         A frozen store must hold them all already. Raises StoreError where it does not, or holds others.
         """
         if store.frozen and not store.complete:
             raise StoreError(f"store {store.path} must be complete to be read frozen. Run once with store.frozen=false")
-        for session in history.sessions:
-            if not store.holds(session):
-                store.add(session, self.extractor.extract(session, history, self.timeline))
-            self.progress(session.id)
+        with _alone(store):
+            self._fill(history, store)
+
+    def _fill(self, history: History, store: Store) -> None:
+        def extract(session: Session) -> Extraction:
+            return self.extractor.extract(session, history, self.timeline)
+
+        missing = (session for session in history.sessions if not store.holds(session))
+        with closing(ahead(missing, extract, self.at_once)) as found:
+            for session, extraction in found:
+                store.add(session, extraction)
+                self.progress(session.id)
         if len(history.sessions) != (held := store.counts()["sessions"]):
             raise StoreError(
                 f"store {store.path} must hold the {len(history.sessions)} sessions of {history.id}, it holds {held}. "
@@ -236,6 +253,27 @@ class Pipeline:
                 answer = Answer(text="", status="failed", trace=({"failed": error.reason, "said": str(error)},))
         usage = (*answer.usage, *paid)
         return replace(answer, usage=usage, trace=(*desk.steps, *answer.trace)), pool
+
+
+@contextmanager
+def _alone(store: Store) -> Iterator[None]:
+    """Hold the store's lock while it is filled: of two processes with the same history the second finds the work done.
+
+    The system lets go of it when a process dies. A frozen store is only read.
+    """
+    if store.frozen:
+        yield
+        return
+    lock = FileLock(f"{store.path}.lock")
+    try:
+        lock.acquire(timeout=0)
+    except Timeout:
+        _log.warning("store %s is being filled by another process; waiting for it", store.path)
+        lock.acquire()
+    try:
+        yield
+    finally:
+        lock.release()
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -6,10 +6,10 @@ and fuses what they find. Configuration and state are apart: components are froz
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Generator, Iterable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager
 from datetime import datetime
-from typing import TYPE_CHECKING, Any, Protocol
+from typing import TYPE_CHECKING, Any, ClassVar, Protocol, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -35,6 +35,8 @@ from sodamem.types import (
 
 if TYPE_CHECKING:
     from sodamem.store.snapshot import Snapshot
+
+T = TypeVar("T")
 
 
 class Corpus(Protocol):
@@ -158,6 +160,22 @@ class Judge(Protocol):
     name: str
 
     def grade(self, question: Question, answer: Answer) -> Verdict: ...
+
+
+class Executor(Protocol):
+    """Does the jobs of a run, one for each history: in turn, in threads, in other processes, on other machines.
+
+    `spread` gives what `for job in jobs: yield from job()` does: the same items, in that order, each as soon as it is
+    there, and the same error at the same place.
+    """
+
+    apart: ClassVar[bool]  # jobs are pickled and done in other processes
+
+    def ready(self) -> None:
+        """Raises where it cannot work here, before a run is begun."""
+        return  # most can always work, and inherit this
+
+    def spread(self, jobs: Iterable[Callable[[], Iterator[T]]]) -> Generator[T, None, None]: ...
 
 
 class Tracker(Protocol):

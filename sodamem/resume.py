@@ -1,23 +1,42 @@
 """Going on with a run: what of its configuration must not have changed, and results from the ledger and back.
 
-A result is kept whole but for what no report reads (the facts behind an item of evidence), so that a resumed run writes
-the same rows and the same figures as one that was never interrupted.
+A result is kept whole but for what no report reads (the facts behind an item of evidence), and what ingest asked is
+known by history and session, so that a resumed run writes the same rows and the same figures as one that was never
+interrupted. Only its costs tell: calls that were under way when it was, and what the cache has given again.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
-from dataclasses import asdict, replace
+import json
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import asdict, dataclass, fields, replace
 from datetime import datetime
 from typing import Any
 
 from sodamem import prompts, sources
 from sodamem.errors import DataError
 from sodamem.evaluate import Result
-from sodamem.ledger import Final, Ledger
+from sodamem.ledger import Attempt, Final, Ledger
+from sodamem.ledger import once as in_one_sitting
+from sodamem.metric.cost import PriceTable, by_phase
 from sodamem.metric.retrieval import Row
+from sodamem.pipeline import Memory, Pipeline
+from sodamem.protocols import Extractor, Timeline
 from sodamem.store.codec import interval, time_value
-from sodamem.types import Answer, Award, Citation, Evidence, Question, Usage, Verdict
+from sodamem.store.sqlite import Store
+from sodamem.types import (
+    Answer,
+    Award,
+    Citation,
+    Evidence,
+    Extraction,
+    History,
+    Question,
+    Session,
+    Usage,
+    Verdict,
+)
 
 # Phase -> the groups of the configuration that decide what comes of it.
 PHASES: Mapping[str, tuple[str, ...]] = {
@@ -34,6 +53,8 @@ PROMPTS: Mapping[str, tuple[str, ...]] = {
     "judge": ("judge",),
 }
 PATIENCE = frozenset({"concurrency", "timeout", "deadline", "retries", "pause", "start_timeout", "threads"})
+# Of how and where a run is made, not of what comes of it.
+CIRCUMSTANCES = frozenset({"name", "runs", "resume", "replies", "executor", "tracker", "trial"})
 
 
 def settings(cfg: Mapping[str, Any], data: str) -> dict[str, dict[str, object]]:
@@ -53,10 +74,17 @@ def settings(cfg: Mapping[str, Any], data: str) -> dict[str, dict[str, object]]:
     return found
 
 
+def parameters(cfg: Mapping[str, Any]) -> dict[str, object]:
+    """What a run is tracked by: a plain configuration without what another sitting may do differently."""
+    return {name: _lasting(node) for name, node in cfg.items() if name not in CIRCUMSTANCES}
+
+
 def once(ledger: Ledger, repeat: int = 0) -> Callable[[Question, Callable[[], Result]], Result]:
     """keep(question, make): the result in the ledger if it is ok, else what `make` gives, kept from then on.
 
-    Calls that `make` leads to are recorded for the question. Safe to use from several threads.
+    Calls that `make` leads to are recorded for the question. Safe to use from several threads. A question without an ok
+    row is made anew in every sitting: its calls come from the reply cache but for those that failed or were cut off
+    (finish_reason length), which no cache keeps. So each of those costs one call more a sitting, and no more than that.
     """
 
     def keep(question: Question, make: Callable[[], Result]) -> Result:
@@ -70,6 +98,71 @@ def once(ledger: Ledger, repeat: int = 0) -> Callable[[Question, Callable[[], Re
         return result
 
     return keep
+
+
+def recorded(pipeline: Pipeline, ledger: Ledger) -> Pipeline:
+    """The pipeline over a watched chat, with the calls of its ingest recorded by history and session.
+
+    A memory that it opens has the usage that this run spent on its ingest, in whichever sitting: sessions that an
+    earlier one has read are not read again, and cost what they did.
+    """
+    parts = {part.name: getattr(pipeline, part.name) for part in fields(Pipeline)}
+    return _Recorded(**parts | {"extractor": _Reading(extractor=pipeline.extractor, ledger=ledger)}, ledger=ledger)
+
+
+@dataclass(frozen=True, kw_only=True)
+class _Recorded(Pipeline):
+    ledger: Ledger
+
+    def ingest(self, history: History, store: Store) -> None:
+        with self.ledger.scope(_owner(history.id)):
+            super().ingest(history, store)
+
+    @contextmanager
+    def open(self, history: History) -> Iterator[Memory]:
+        with super().open(history) as memory:
+            owners = [_owner(history.id), *(_owner(history.id, session.id) for session in history.sessions)]
+            spent = [attempt for owner in owners for attempt in in_one_sitting(self.ledger.attempts(owner))]
+            yield replace(memory, usage=tuple(attempt.usage for attempt in spent))
+
+
+@dataclass(frozen=True, kw_only=True)
+class _Reading(Extractor):
+    """An extractor whose calls are recorded for the session that they are made for."""
+
+    extractor: Extractor
+    ledger: Ledger
+
+    def extract(self, session: Session, history: History, timeline: Timeline) -> Extraction:
+        with self.ledger.scope(_owner(history.id, session.id)):
+            return self.extractor.extract(session, history, timeline)
+
+
+def _owner(*ids: str) -> str:
+    """Whom the calls of an ingest are made for: a history, or one session of it; never like the id of a question."""
+    return json.dumps(["ingest", *ids])
+
+
+def costs(ledger: Ledger, prices: PriceTable) -> dict[str, float]:
+    """Attempts, tokens and dollars (cold, warm) of every phase over all sittings; what is unknown is left out.
+
+    Cold is the cost in one sitting from an empty cache. `cost/lost` counts the calls that were under way when a sitting
+    died, whose price nobody knows. `cost/busy_seconds/<model>` times the GPUs of its server is what a model of one's
+    own takes.
+    """
+    attempts = ledger.attempts()
+    cold = by_phase(_usages(in_one_sitting(attempts)), prices)
+    found: dict[str, float] = {"cost/lost": float(ledger.lost())}
+    for phase, spent in by_phase(_usages(attempts), prices).items():
+        spent = replace(spent, cold=cold[phase].cold if phase in cold else 0.0)
+        names = ("attempts", "hits", "prompt", "cached", "completion", "reasoning", "cold", "warm")
+        known = {name: value for name in names if (value := getattr(spent, name)) is not None}
+        found |= {f"cost/{phase}/{name}": float(value) for name, value in known.items()}
+    return found | {f"cost/busy_seconds/{model}": seconds for model, seconds in ledger.busy().items()}
+
+
+def _usages(attempts: Sequence[Attempt]) -> list[Usage]:
+    return [attempt.usage for attempt in attempts]
 
 
 def status(result: Result) -> tuple[Final, str]:

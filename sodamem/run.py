@@ -8,7 +8,7 @@ import os
 import shutil
 import sys
 import time
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from datetime import datetime
 from pathlib import Path
@@ -17,20 +17,20 @@ from typing import Any, cast
 from omegaconf import DictConfig
 from tqdm import tqdm
 
-from sodamem import build, config, report, resume
+from sodamem import build, config, report, resume, traces
 from sodamem.admission.admit import remark
 from sodamem.chat.none import NoChat
 from sodamem.chat.selftest import self_test
 from sodamem.chat.served import ServedChat
 from sodamem.errors import ConfigError, SodamemError, StoreError
-from sodamem.evaluate import Keep, Report, Result, evaluate
+from sodamem.evaluate import Keep, Ready, Report, Result, anew, evaluate
+from sodamem.executor.spread import Spread
 from sodamem.forecast import loads
-from sodamem.ledger import Ledger
-from sodamem.metric.cost import PriceTable, by_phase, estimate
-from sodamem.pipeline import Memory, Pipeline
+from sodamem.ledger import Ledger, progress
+from sodamem.metric.cost import PriceTable, estimate
+from sodamem.pipeline import Pipeline
 from sodamem.protocols import Chat, Corpus, Judge
 from sodamem.records import report_name
-from sodamem.types import Question
 
 _SHOW = 2  # worked questions
 _PARTIAL = "questions.jsonl.partial"
@@ -62,6 +62,7 @@ def run(cfg: DictConfig, *, quiet: bool = False) -> Outcome:
         judge=build.component(cfg, "judge"),
         tracker=build.component(cfg, "tracker"),
         prices=build.component(cfg, "prices"),
+        spread=build.spread(cfg),
         corpus=build.component(cfg, "dataset").open(),
         awards_top=_awards_top(cfg),
     )
@@ -72,10 +73,17 @@ def run(cfg: DictConfig, *, quiet: bool = False) -> Outcome:
         print(f"runs in {cfg.runs}", file=sys.stderr)
     try:
         return _record(cfg, parts, folder, quiet)
-    except SodamemError:
-        partial = folder / _PARTIAL
-        if not cfg.resume and (not partial.exists() or not partial.stat().st_size):
-            shutil.rmtree(folder)  # refused before the first result: nothing is left
+    except SodamemError as error:
+        if not cfg.resume:
+            partial, ledger = folder / _PARTIAL, folder / _LEDGER
+            if ledger.exists() and progress(ledger)["attempts"]:
+                error.args = (f"{error}. What was paid for is kept: go on with resume={folder}",)
+            elif not partial.exists() or not partial.stat().st_size:
+                shutil.rmtree(folder)  # refused before anything was paid for or found: nothing is left
+        raise
+    except KeyboardInterrupt:
+        if (folder / _LEDGER).exists():
+            print(f"go on with resume={folder}", file=sys.stderr)
         raise
 
 
@@ -98,38 +106,55 @@ class _Parts:
     judge: Judge
     tracker: Any
     prices: PriceTable
+    spread: Spread
     corpus: Corpus
     awards_top: int
 
 
 def _record(cfg: DictConfig, parts: _Parts, folder: Path, quiet: bool) -> Outcome:
-    corpus, params = parts.corpus, config.flat(config.plain(cfg))
+    corpus, params = parts.corpus, config.flat(resume.parameters(config.plain(cfg)))
     started = time.perf_counter()
     with contextlib.ExitStack() as stack:
         answering = _Answering(pipeline=parts.pipeline, judge=parts.judge)
-        keep: Keep = _anew
+        keep: Keep = anew
         ledger = None
         if not isinstance(parts.chat, NoChat):
             settings = resume.settings(config.plain(cfg), corpus.sha256)
             ledger = stack.enter_context(Ledger(folder / _LEDGER, settings))
             answering, keep = _watched(cfg, parts.chat, ledger), resume.once(ledger)
-        (folder / "config.yaml").write_text(config.unresolved(cfg), encoding="utf-8")
-        tags = {"folder": str(folder)}
-        tracked = stack.enter_context(parts.tracker.run(name=folder.name, params=params, tags=tags))
+        _whole(folder / "config.yaml", config.unresolved(cfg))
+        trial = config.plain(cfg.trial) if cfg.trial else {}
+        tags = {"folder": str(folder), **({"trial": trial["number"]} if trial else {})}
+        key = {"key": ledger.key} if ledger else {}
+        tracked = stack.enter_context(
+            parts.tracker.run(name=folder.name, params=params, tags=tags, parent=trial.get("parent"), **key)
+        )
         tracked.dataset(corpus.name, corpus.sha256, str(config.plain(cfg.dataset).get("path") or corpus.name))
-        with _results(folder, parts.awards_top) as (sink, examples), _bars(corpus, quiet) as (opened, step):
+        with (
+            _results(folder, parts.awards_top) as (sink, examples),
+            traces.recording(tracked) as trace,
+            _bars(corpus, quiet) as (opened, step),
+        ):
 
             def each(result: Result) -> None:
                 sink(result)
+                trace(result)
                 step(result)
 
             workers = int(config.plain(cfg.chat).get("concurrency", 1)) if ledger else 1
             found = evaluate(
-                answering.pipeline, corpus, answering.judge, sink=each, note=opened, keep=keep, workers=workers
+                answering.pipeline,
+                corpus,
+                answering.judge,
+                sink=each,
+                note=opened,
+                keep=keep,
+                workers=workers,
+                spread=parts.spread,
             )
         _write(folder / "data.json", data(corpus, found))
         metrics = {**found.metrics, "seconds/total": time.perf_counter() - started}
-        metrics |= costs(ledger, parts.prices) if ledger else {}
+        metrics |= resume.costs(ledger, parts.prices) if ledger else {}
         _write(folder / "metrics.json", metrics)
         tracked.metrics({report_name(name): value for name, value in metrics.items()})  # recall@10, as reports say it
         for name in ("config.yaml", "questions.jsonl", "data.json", "metrics.json"):
@@ -150,36 +175,27 @@ class _Answering:
     judge: Judge
 
 
-def _anew(_: Question, make: Callable[[], Result]) -> Result:
-    return make()
-
-
 def _watched(cfg: DictConfig, chat: Chat, ledger: Ledger) -> _Answering:
     """The same pipeline and judge over a chat whose every attempt goes to the ledger as it ends."""
     seen = ledger.watch(chat)
-    return _Answering(pipeline=build.pipeline(cfg, seen), judge=build.component(cfg, "judge", seen))
-
-
-def costs(ledger: Ledger, prices: PriceTable) -> dict[str, float]:
-    """Attempts, tokens and dollars (cold, warm) of every phase over all sittings; what is unknown is left out.
-
-    `cost/busy_seconds/<model>` times the GPUs of its server is what a model of one's own takes.
-    """
-    found: dict[str, float] = {}
-    for phase, spent in by_phase((attempt.usage for attempt in ledger.attempts()), prices).items():
-        names = ("attempts", "hits", "prompt", "cached", "completion", "reasoning", "cold", "warm")
-        known = {name: value for name in names if (value := getattr(spent, name)) is not None}
-        found |= {f"cost/{phase}/{name}": float(value) for name, value in known.items()}
-    return found | {f"cost/busy_seconds/{model}": seconds for model, seconds in ledger.busy().items()}
+    pipeline = resume.recorded(build.pipeline(cfg, seen), ledger)
+    return _Answering(pipeline=pipeline, judge=build.component(cfg, "judge", seen))
 
 
 def begun(folder: Path, chat: Chat) -> Path:
-    """The folder of a run to go on with; raises ConfigError when it was never begun or needs no resuming."""
+    """The folder of a run to go on with, maybe one that was killed before it held anything.
+
+    Raises ConfigError when nothing was begun there, or what was needs no resuming.
+    """
     if isinstance(chat, NoChat):
         raise ConfigError("resume must go with a chat, got chat=none. A run without a model is simply run again")
-    if not (folder / _LEDGER).is_file():
-        raise ConfigError(f"resume must name the folder of a run with a {_LEDGER}, got {folder}")
-    return folder.absolute()
+    # What stands in a folder before its ledger does is made by the ledger.
+    made = folder.is_dir() and all(entry.name.startswith(f"{_LEDGER}.") for entry in folder.iterdir())
+    if made or (folder / _LEDGER).is_file():
+        return folder.absolute()
+    raise ConfigError(
+        f"resume must name the folder of a run with a {_LEDGER}, got {folder}. Name another, or run without resume"
+    )
 
 
 def _awards_top(cfg: DictConfig) -> int:
@@ -251,14 +267,21 @@ def _bars(corpus: Corpus, quiet: bool) -> Iterator[tuple[Any, Any]]:
     total = sum(len(corpus.questions(history)) for history in corpus.history_ids)
     with tqdm(total=total, unit="question", delay=2, disable=quiet, file=sys.stderr, dynamic_ncols=True) as bar:
 
-        def opened(memory: Memory) -> None:
-            bar.set_postfix_str(memory.history.id)
+        def opened(memory: Ready) -> None:
+            bar.set_postfix_str(memory.history)
 
         yield opened, lambda _: bar.update()
 
 
 def _write(path: Path, value: Mapping[str, Any]) -> None:
-    path.write_text(json.dumps(value, indent=1, sort_keys=True, ensure_ascii=False) + "\n", encoding="utf-8")
+    _whole(path, json.dumps(value, indent=1, sort_keys=True, ensure_ascii=False) + "\n")
+
+
+def _whole(path: Path, content: str) -> None:
+    """Write a file that is there whole or not at all, even where the process is killed."""
+    draft = path.with_name(f"{path.name}.partial")
+    draft.write_text(content, encoding="utf-8")
+    draft.rename(path)
 
 
 def describe(outcome: Outcome, tracked: str) -> str:
@@ -290,6 +313,8 @@ def describe(outcome: Outcome, tracked: str) -> str:
         f"questions {metrics['questions']:.0f}, retrieval scored on {metrics['n']:.0f}"
         + ("; excluded: " + ", ".join(f"{reason} {count}" for reason, count in excluded.items()) if excluded else "")
     )
+    if (unjudged := metrics.get("accuracy/unjudged")) and "cost/lost" in outcome.metrics:
+        lines.append(f"without a verdict: {unjudged:.0f}; resume={outcome.folder} asks for them again")
     for result in outcome.examples:
         lines += ["", report.worked(result)]
     lines += ["", f"tracked: {tracked}", f"run: {outcome.folder}"]

@@ -17,15 +17,18 @@ from contextlib import contextmanager
 from dataclasses import dataclass, field
 from itertools import islice
 from pathlib import Path
-from typing import Any, Protocol
+from typing import Any, Literal, Protocol
 
+from sodamem import mlflow_schema
 from sodamem.errors import ConfigError, DataError
 from sodamem.mlflow_store import ERROR, PROCESS, absolute, open_store, process_tag, revision, service
 from sodamem.protocols import Tracker
 from sodamem.records import flat, redacted, report_name, tracked_name
 
+Traces = Literal["none", "wrong", "all"] | int  # of which questions a run keeps traces; a number: of the first so many
 LONGEST = 500  # characters of a parameter or tag; a longer parameter becomes an artifact and its hash
 BATCH = 100  # parameters that MLflow takes in one call
+KEY = "sodamem.key"  # tag: what names the run elsewhere
 
 
 class TrackedRun(Protocol):
@@ -70,6 +73,7 @@ class NullTracker(Tracker):
         tags: Mapping[str, object] | None = None,
         parent: str | None = None,
         resume: str | None = None,
+        key: str | None = None,
     ) -> Iterator[TrackedRun]:
         yield NullRun()
 
@@ -79,12 +83,14 @@ class MlflowTracker(Tracker):
     """Runs in an MLflow tracking store, opened at the first run.
 
     uri: of the store; a relative sqlite path is made absolute · experiment: name, created when new ·
-    artifacts: folder for files of a new experiment, None to leave it to a tracking server.
+    artifacts: folder for files of a new experiment, None to leave it to a tracking server · traces: which questions
+    become a trace of the run that asks them.
     """
 
     uri: str
     experiment: str
     artifacts: str | None
+    traces: Traces
 
     def __post_init__(self) -> None:
         if self.uri.startswith("file:") or "://" not in self.uri:
@@ -93,6 +99,8 @@ class MlflowTracker(Tracker):
             )
         if not self.experiment.strip():
             raise ConfigError(f"experiment must be a name, got {self.experiment!r}")
+        if isinstance(self.traces, int) and self.traces < 0:
+            raise ConfigError(f"traces must be none, wrong, all or a number >= 0, got {self.traces}")
 
     @contextmanager
     def run(
@@ -103,18 +111,24 @@ class MlflowTracker(Tracker):
         tags: Mapping[str, object] | None = None,
         parent: str | None = None,
         resume: str | None = None,
+        key: str | None = None,
     ) -> Iterator[TrackedRun]:
         """Record what the body does: FINISHED, FAILED when it raises, KILLED on an interrupt.
 
         params: the configuration, nested, written once in canonical form · parent: id of the run this one is part
-        of · resume: id of an earlier run to go on with; its parameters are compared, not written again.
+        of · resume: id of an earlier run to go on with; its parameters are compared, not written again · key: names the
+        run elsewhere; one that was begun under it is gone on with, whatever ended it.
         Raises ServiceError when the store cannot be reached, ConfigError when a resumed run had other parameters.
         """
+        mlflow_schema.make(self.uri)
         client, experiment = open_store(self.uri, self.experiment, self.artifacts)
         rows = {tracked_name(path): value for path, value in flat(params).items()}
         with service(self.uri):
+            if resume is None and key is not None:
+                resume = _begun(client, experiment, key)
             if resume is None:
                 own = {PROCESS: process_tag(os.getpid())} | ({"mlflow.parentRunId": parent} if parent else {})
+                own |= {KEY: key} if key else {}  # with the run itself: no process can die between the two
                 begun = client.create_run(experiment, run_name=name, tags=own)
             else:
                 begun = client.get_run(resume)
@@ -129,6 +143,7 @@ class MlflowTracker(Tracker):
             id=begun.info.run_id,
             experiment=begun.info.experiment_id,
             known=dict(begun.data.metrics),
+            traces=self.traces,
         )
         try:
             run.tags({"sodamem.revision": revision(), **(tags or {})})
@@ -153,6 +168,7 @@ class MlflowRun(TrackedRun):
     uri: str
     id: str
     experiment: str
+    traces: Traces
     known: dict[str, float] = field(default_factory=dict)  # latest values, so that a resumed run adds no second point
 
     @property
@@ -223,6 +239,12 @@ class MlflowRun(TrackedRun):
     def end(self, status: str) -> None:
         with service(self.uri):
             self.client.set_terminated(self.id, status)
+
+
+def _begun(client: Any, experiment: str, key: str) -> str | None:
+    """The id of the run of this key, if there is one."""
+    found = client.search_runs([experiment], f"tags.`{KEY}` = '{key}'", max_results=1)
+    return str(found[0].info.run_id) if found else None
 
 
 def _short(value: str) -> str:

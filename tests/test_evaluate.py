@@ -1,12 +1,18 @@
 """From results to numbers: names as they are tracked, denominators that hide nothing, phases apart."""
 
 import contextlib
+import threading
+from contextvars import ContextVar
 from datetime import datetime
 from types import SimpleNamespace
 
 import pytest
 
-from sodamem.evaluate import Grades, Result, evaluate, results, retrieve
+from sodamem.evaluate import Grades, Result, evaluate, recalled, results, retrieve
+from sodamem.executor import threads
+from sodamem.executor.serial import SerialExecutor
+from sodamem.executor.spread import Spread
+from sodamem.executor.threads import ThreadsExecutor
 from sodamem.metric.statistics import wilson
 from sodamem.metric.text import locomo_f1
 from sodamem.types import Answer, Award, Evidence, Question, Usage, Verdict
@@ -58,8 +64,10 @@ class System:
         self.open_now.append(history.id)
         self.opened.append(history.id)
         snapshot = SimpleNamespace(turns=range(100), sessions=range(5), fingerprint=f"print-{history.id}")
-        yield SimpleNamespace(history=history, snapshot=snapshot, counts={"turns": 100, "rejected/x": 1}, usage=())
-        self.open_now.remove(history.id)
+        try:
+            yield SimpleNamespace(history=history, snapshot=snapshot, counts={"turns": 100, "rejected/x": 1}, usage=())
+        finally:
+            self.open_now.remove(history.id)
 
     def recall(self, memory, asked):
         return tuple(item(n + 1, f"s{n // 2}:{n % 2}") for n in range(10))
@@ -166,6 +174,18 @@ def test_a_history_that_nobody_asks_about_is_not_ingested():
     assert system.opened == ["h"] and list(found.stores) == ["h"]
 
 
+def test_a_memory_is_told_of_before_its_questions_come():
+    told = []
+    evaluate(
+        System(),
+        Corpus(h=[question("a")], g=[question("b")]),
+        Judge(),
+        note=lambda ready: told.append((ready.history, ready.fingerprint, ready.counts["turns"])),
+        sink=lambda result: told.append(result.question.id),
+    )
+    assert told == [("h", "print-h", 100), "a", ("g", "print-g", 100), "b"]
+
+
 def test_each_result_goes_out_as_soon_as_it_exists():
     seen, ready = [], []
     stream = results(System(), Corpus(h=[question("a"), question("b")]), Judge(), note=ready.append)
@@ -183,6 +203,82 @@ def test_questions_side_by_side_keep_their_order_and_their_numbers():
     assert order == [str(n) for n in range(20)]
 
 
+class Waiting(System):
+    """Answers nobody before three questions, each of a history of its own, have been asked."""
+
+    def __init__(self):
+        super().__init__()
+        self.meeting = threading.Barrier(3, timeout=30)
+
+    def answer(self, memory, asked):
+        self.meeting.wait()
+        return Answer(text="gold"), self.recall(memory, asked)
+
+
+def test_histories_of_one_question_each_are_worked_on_side_by_side():
+    """Within a history there is nothing to wait for together: one at a time, a model would sit idle."""
+    histories = {str(n): [question(f"q{n}", gold_turns=("s0:1",))] for n in range(6)}
+    side_by_side = Spread(executor=ThreadsExecutor(jobs=3))
+    seen = []
+    found = evaluate(
+        Waiting(),
+        Corpus(**histories),
+        Judge(),
+        sink=lambda result: seen.append(result.question.id),
+        spread=side_by_side,
+    )
+    assert seen == [f"q{n}" for n in range(6)]
+    assert found == evaluate(System(), Corpus(**histories), Judge())
+
+
+def test_a_sink_that_raises_is_heard_when_nothing_is_under_way_any_more(monkeypatch):
+    """Else a run would be cleared away under threads that still write to it."""
+    under_way, stopped = threading.Event(), threading.Event()
+
+    class Stop(threading.Event):
+        def set(self):
+            super().set()
+            stopped.set()
+
+    class Held(Closing):
+        def answer(self, memory, asked):
+            if asked.id == "b":
+                under_way.set()
+                assert stopped.wait(30)
+            return Answer(text="gold"), ()
+
+    def refuse(_):
+        assert under_way.wait(30)
+        raise OSError("no space")
+
+    monkeypatch.setattr(threads, "Event", Stop)
+    system, spread = Held(), Spread(executor=ThreadsExecutor(jobs=2))
+    with pytest.raises(OSError, match="no space") as caught:  # while its traceback is held, nothing ends by itself
+        evaluate(system, Corpus(h=[question("a")], g=[question("b")]), Judge(), sink=refuse, spread=spread)
+    assert system.opened == ["h", "g"] and not system.open_now and caught.tb
+
+
+class Closing(System):
+    def answer(self, memory, asked):
+        return Answer(text="gold"), ()
+
+
+def test_what_the_caller_has_set_holds_for_every_question():
+    """A meter or the scope of a ledger lives in a context variable, which threads do not inherit."""
+    told, seen = ContextVar("told", default="nothing"), []
+    told.set("here")
+
+    def keep(asked, make):
+        seen.append(told.get())
+        return make()
+
+    corpus = Corpus(h=[question("a"), question("b")], g=[question("c")])
+    for executor, workers in ((SerialExecutor(), 2), (ThreadsExecutor(jobs=2), 1), (ThreadsExecutor(jobs=2), 2)):
+        system = Closing()
+        list(results(system, corpus, Judge(), keep=keep, workers=workers, spread=Spread(executor=executor)))
+    assert seen == ["here"] * 9
+
+
 def test_a_result_that_was_recorded_is_not_made_again():
     made = next(results(System(), Corpus(h=[question("a")]), Judge()))
     fresh = []
@@ -198,6 +294,7 @@ def test_recall_alone_scores_as_the_whole_run_does():
     asked = [question("a", gold_turns=("s0:1",)), question("b", gold_turns=("s4:1", "s9:9"))]
     whole = [result.measures for result in results(System(), Corpus(h=asked), Judge())]
     assert retrieve(System(), Corpus(h=asked)) == whole
+    assert [one.measures for one in recalled(System(), Corpus(h=asked))] == whole
 
 
 def test_a_corpus_without_questions_is_a_report_of_none():

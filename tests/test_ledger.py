@@ -1,10 +1,5 @@
-import json
-import sqlite3
-import subprocess
-import sys
 import threading
 from collections import Counter
-from pathlib import Path
 
 import pytest
 
@@ -12,7 +7,6 @@ from sodamem.errors import ConfigError, ModelError, StoreError
 from sodamem.ledger import Ledger, progress
 from sodamem.types import ChatReply, ChatRequest, Message, Usage
 
-DRIVER = Path(__file__).with_name("ledger_driver.py")
 SETTINGS = {"plan": {"top_k": 10}, "read": {"model": "a", "prompt": {"sha": "1"}}}
 
 
@@ -200,35 +194,10 @@ def test_a_damaged_ledger_is_one_line(open_ledger, tmp_path):
         open_ledger()
 
 
-# --- kill -9 ------------------------------------------------------------------------------------------------
-
-
-def run(folder, seed=0, kills=0):
-    folder.mkdir()
-    command = [sys.executable, str(DRIVER), str(folder), str(seed), str(kills)]
-    landed = int(subprocess.run(command, check=True, timeout=300, capture_output=True).stdout)
-    assert landed >= kills // 2  # the others came after the end
-    with sqlite3.connect(folder / "ledger.sqlite") as db:
-        results = db.execute("SELECT question_id, repeat, status, payload FROM results ORDER BY question_id").fetchall()
-        paid = Counter(row[0] for row in db.execute("SELECT request FROM attempts WHERE NOT cache_hit"))
-    db.close()
-    return results, paid, Counter((folder / "billed").read_text().splitlines())
-
-
-def hammer(tmp_path, seed, kills):
-    whole, paid, billed = run(tmp_path / "whole")
-    assert len(whole) == 40 and json.loads(whole[7][3])["said"] == ["answer 7"] * 3
-    assert set(billed.values()) == set(paid.values()) == {1} and len(billed) == len(paid) == 120
-    again, paid, billed_again = run(tmp_path / "killed", seed, kills)
-    assert again == whole
-    assert set(billed_again) == set(billed) and set(paid.values()) == {1}  # what was recorded was not paid for again
-    assert sum(billed_again.values()) - 120 <= kills  # a kill can cost the one call that was under way
-
-
-def test_a_killed_run_goes_on_as_if_nothing_had_been(tmp_path):
-    hammer(tmp_path, seed=1, kills=6)
-
-
-@pytest.mark.slow
-def test_fifty_kills_lose_nothing_and_pay_nothing_twice(tmp_path):
-    hammer(tmp_path, seed=2, kills=50)
+def test_a_run_keeps_its_name_in_every_sitting_and_another_has_another(open_ledger, tmp_path):
+    with open_ledger() as ledger:
+        key = ledger.key
+    with open_ledger() as ledger:
+        assert ledger.key == key and len(key) == 32
+    with Ledger(tmp_path / "other.sqlite", SETTINGS) as other:
+        assert other.key != key

@@ -5,16 +5,28 @@ import os
 import pickle
 import subprocess
 import sys
+import threading
 from datetime import datetime
 from itertools import pairwise
 
 import pytest
 
 from sodamem import build, config
-from sodamem.errors import ConfigError, StoreError
+from sodamem.chat.metered import MeteredChat, meter
+from sodamem.errors import ConfigError, ModelError, StoreError
 from sodamem.pipeline import Pipeline, Recall, blind, turn_ranking
 from sodamem.reader.citations import verified
-from sodamem.types import Answer, Citation, Extraction, Interval, Question
+from sodamem.types import (
+    Answer,
+    ChatReply,
+    ChatRequest,
+    Citation,
+    Extraction,
+    Interval,
+    Message,
+    Question,
+    Usage,
+)
 
 SAID = {
     "a 2024-01-05T10:00": [
@@ -156,6 +168,179 @@ def test_the_order_of_sessions_leaves_no_trace(pipeline, history, tmp_path):
             assert memory.snapshot.facts and memory.snapshot.edges
             prints.add(memory.snapshot.fingerprint)
     assert len(prints) == 1
+
+
+# --- with a model behind extraction -------------------------------------------------------------------------
+
+LONG = {f"s{n} 2024-01-{n + 1:02}T10:00": [f"Ann: I bought {n} pears."] for n in range(9)}
+
+
+class Asking:
+    """An extractor that asks a chat once a session; `meet` is waited at before each question."""
+
+    def __init__(self, chat, meet=lambda session: None):
+        self.chat, self.meet = MeteredChat(chat=chat), meet
+
+    def extract(self, session, history, timeline):
+        self.meet(session)
+        message = Message(role="user", content=session.id)
+        self.chat.ask(ChatRequest(phase="extract", messages=(message,), max_tokens=9))
+        return Extraction(rejected={session.id: 1})
+
+
+class Model:
+    """A chat that fails at some sessions, and says what it is asked while it is asked."""
+
+    def __init__(self, fails=()):
+        self.fails, self.asked = fails, []
+
+    digest = "model"
+
+    def ask(self, request):
+        name = request.messages[0].content
+        self.asked.append(name)
+        usage = (Usage(phase="extract", model="model", prompt=int(name[1:])),)
+        if name in self.fails:
+            raise ModelError("the model is gone", reason="unreachable", usage=usage)
+        return ChatReply(text="", data=None, model="model", truncated=False, usage=usage)
+
+
+def test_sessions_are_read_together_where_a_model_reads_them(pipeline, talk):
+    meeting = threading.Barrier(3, timeout=30)  # nobody passes before three are there
+    model = Model()
+    side_by_side = dataclasses.replace(pipeline, extractor=Asking(model, lambda session: meeting.wait()), at_once=3)
+    with side_by_side.open(talk(LONG)) as memory:
+        assert sorted(model.asked) == [f"s{n}" for n in range(9)]
+        assert sorted(usage.prompt for usage in memory.usage) == list(range(9))  # each thread's calls are paid for
+        together = memory.snapshot.fingerprint
+    alone = dataclasses.replace(pipeline, extractor=Asking(Model()), stores=pipeline.stores / "alone")
+    with alone.open(talk(LONG)) as memory:
+        assert memory.snapshot.fingerprint == together
+
+
+def test_an_outage_leaves_whole_sessions_in_order_and_every_call_paid_for(pipeline, talk):
+    """s4 fails while s5 is under way: its reply comes later, and is paid for all the same."""
+    under_way, failing, model = threading.Event(), threading.Event(), Model(fails=("s4",))
+
+    def meet(session):
+        if session.id == "s4":
+            assert under_way.wait(30)
+            failing.set()
+        if session.id == "s5":
+            under_way.set()
+            assert failing.wait(30)
+
+    broken = dataclasses.replace(pipeline, extractor=Asking(model, meet), at_once=3)
+    history = talk(LONG)
+    with meter() as paid, pipeline.store.open(history, pipeline.settings, pipeline.stores) as store:
+        with pytest.raises(ModelError, match="the model is gone"):
+            broken.ingest(history, store)
+        assert [turn.session_id for turn in store.turns()] == ["s0", "s1", "s2", "s3"] and not store.complete
+    assert sorted(usage.prompt for usage in paid) == sorted(int(name[1:]) for name in model.asked)
+    assert {"s4", "s5"} <= set(model.asked)
+    again = Model()
+    with dataclasses.replace(pipeline, extractor=Asking(again), at_once=3).open(history) as memory:
+        assert len(memory.snapshot.turns) == 9
+    assert sorted(again.asked) == ["s4", "s5", "s6", "s7", "s8"]
+
+
+def test_rules_read_one_session_after_the_other_in_this_thread(compose):
+    built = build.pipeline(compose())
+    assert built.at_once == 1
+    asking = build.pipeline(compose("extractor=llm", "chat=openai", "chat.concurrency=7", "replies=none"))
+    assert asking.at_once == 7
+    assert build.pipeline(compose("reader=llm", "chat=openai", "chat.concurrency=7", "replies=none")).at_once == 1
+
+
+# --- several processes --------------------------------------------------------------------------------------
+
+WRITER = """
+import pickle, sys
+from pathlib import Path
+import dataclasses
+from sodamem import build, config
+from sodamem.types import Extraction
+
+class Slow:
+    def __init__(self, inner): self.inner = inner
+    def extract(self, session, history, timeline):
+        print("reads", session.id, flush=True)
+        if session.id in sys.argv[2:]:
+            sys.stdin.readline()  # until the test says so
+        return self.inner.extract(session, history, timeline)
+
+pipeline = build.pipeline(config.compose("tracker=none"))
+pipeline = dataclasses.replace(pipeline, extractor=Slow(pipeline.extractor))
+for history in pickle.loads(Path(sys.argv[1]).read_bytes()):
+    with pipeline.open(history) as memory:
+        print("has", memory.snapshot.fingerprint, flush=True)
+"""
+
+
+@pytest.fixture
+def writer(tmp_path, runs):
+    """writer(histories, "b") -> a process that opens them in turn, and waits at session b for a line."""
+    started = []
+
+    def start(histories, *stops):
+        file = tmp_path / f"histories{len(started)}"
+        file.write_bytes(pickle.dumps(histories))
+        env = {**os.environ, "SODAMEM_RUNS": str(runs), "PYTHONPATH": os.pathsep.join(filter(None, sys.path))}
+        pipes = {"stdin": subprocess.PIPE, "stdout": subprocess.PIPE, "stderr": subprocess.PIPE, "text": True}
+        started.append(subprocess.Popen([sys.executable, "-c", WRITER, str(file), *stops], env=env, **pipes))
+        return started[-1]
+
+    yield start
+    for process in started:
+        process.kill()
+        process.communicate()
+
+
+@pytest.fixture
+def alone(template, tmp_path):
+    """alone(history) -> the fingerprint of its store when nobody else writes."""
+
+    def filled(history):
+        with dataclasses.replace(template, stores=tmp_path / "alone", cache=None).open(history) as memory:
+            return memory.snapshot.fingerprint
+
+    return filled
+
+
+@pytest.mark.slow
+def test_two_processes_with_the_same_history_read_it_once(writer, history, alone):
+    """The second waits for the first, and finds its work done: nothing is read, or paid for, twice."""
+    first = writer([history], "b")
+    assert [first.stdout.readline() for _ in range(2)] == ["reads a\n", "reads b\n"]
+    second = writer([history])
+    assert "is being filled by another process; waiting" in second.stderr.readline()
+    out, err = first.communicate("on\n", timeout=60)
+    assert out.splitlines() == ["reads c", f"has {alone(history)}"] and err == ""
+    out, err = second.communicate(timeout=60)
+    assert out.splitlines() == [f"has {alone(history)}"] and err == ""
+
+
+@pytest.mark.slow
+def test_a_process_that_waited_goes_on_where_a_killed_one_stopped(writer, history, alone):
+    first = writer([history], "b")
+    assert [first.stdout.readline() for _ in range(2)] == ["reads a\n", "reads b\n"]
+    second = writer([history])
+    assert "waiting" in second.stderr.readline()
+    first.kill()
+    out, _ = second.communicate(timeout=60)
+    assert out.splitlines() == ["reads b", "reads c", f"has {alone(history)}"]
+
+
+@pytest.mark.slow
+def test_two_processes_with_different_histories_do_not_wait_for_each_other(writer, talk, history, alone):
+    others = [talk({"x 2024-01-05": [f"Cy: I live in Oslo, house {n}."]}, id=f"o{n}") for n in range(6)]
+    first = writer([history], "b")
+    assert [first.stdout.readline() for _ in range(2)] == ["reads a\n", "reads b\n"]
+    second = writer(others)
+    out, err = second.communicate(timeout=60)  # while the first one stands still
+    expected = [line for other in others for line in ("reads x", f"has {alone(other)}")]
+    assert out.splitlines() == expected and err == ""
+    assert first.communicate("on\n", timeout=60)[0].splitlines() == ["reads c", f"has {alone(history)}"]
 
 
 # --- frozen -------------------------------------------------------------------------------------------------

@@ -67,7 +67,7 @@ OTHER = [
 
 
 def test_every_slot_of_the_table_is_asked_for_and_is_a_slot_of_currency():
-    table = {names: patterns for names, patterns in states._table().items()}
+    table = states._table()
     assert {names[0] for names in table} == set(ASKED) and len(ASKED) >= 30
     declared = config.plain(config.compose().currency)["slots"]
     assert {name for names in table for name in names} <= set(declared)

@@ -22,7 +22,8 @@ def folder(tmp_path_factory):
 
 @pytest.fixture(scope="module")
 def tracker(folder):
-    return MlflowTracker(uri=f"sqlite:///{folder}/mlflow.db", experiment="e", artifacts=str(folder / "artifacts"))
+    artifacts = str(folder / "artifacts")
+    return MlflowTracker(uri=f"sqlite:///{folder}/mlflow.db", experiment="e", artifacts=artifacts, traces="none")
 
 
 @pytest.fixture(scope="module")
@@ -51,7 +52,7 @@ def test_a_run_is_recorded_under_its_report_names(tracker, client):
 def test_opening_prints_no_migration_log_and_writes_nothing_in_the_working_folder(folder, tmp_path):
     script = (
         "import sys; from sodamem.tracking import MlflowTracker\n"
-        "t = MlflowTracker(uri=sys.argv[1], experiment='other', artifacts=sys.argv[2])\n"
+        "t = MlflowTracker(uri=sys.argv[1], experiment='other', artifacts=sys.argv[2], traces='none')\n"
         "with t.run('n', {}) as run: run.metrics({'x': 1.0})\n"
     )
     argv = [sys.executable, "-W", "always", "-c", script, f"sqlite:///{folder}/mlflow.db", str(folder / "artifacts")]
@@ -199,7 +200,8 @@ def test_the_url_says_where_to_look_without_credentials(tracker):
 def test_processes_that_open_a_new_store_together_all_get_their_runs(tmp_path):
     script = (
         "import sys; from sodamem.tracking import MlflowTracker\n"
-        "t = MlflowTracker(uri=f'sqlite:///{sys.argv[1]}/new/mlflow.db', experiment='e', artifacts=sys.argv[1])\n"
+        "uri = f'sqlite:///{sys.argv[1]}/new/mlflow.db'\n"
+        "t = MlflowTracker(uri=uri, experiment='e', artifacts=sys.argv[1], traces='none')\n"
         "with t.run('n', {'k': 1}) as run: print(run.id)\n"
     )
     argv = [sys.executable, "-c", script, str(tmp_path)]
@@ -215,19 +217,19 @@ def test_a_store_that_cannot_be_used_gives_one_line_at_once(tmp_path, content):
     blocked.write_text(content or "")
     path = blocked if content else blocked / "mlflow.db"
     with pytest.raises(ServiceError, match=r"tracking store sqlite:.* failed \(.*Check it") as caught:
-        record(MlflowTracker(uri=f"sqlite:///{path}", experiment="e", artifacts=None))
+        record(MlflowTracker(uri=f"sqlite:///{path}", experiment="e", artifacts=None, traces="none"))
     assert "\n" not in str(caught.value)
 
 
 @pytest.mark.parametrize("uri", ["mlruns", "file:///tmp/mlruns", "file:mlruns"])
 def test_file_stores_are_refused_with_the_form_to_use(uri):
     with pytest.raises(ConfigError, match=r"uri must be a database or a server.*sqlite:////"):
-        MlflowTracker(uri=uri, experiment="e", artifacts=None)
+        MlflowTracker(uri=uri, experiment="e", artifacts=None, traces="none")
 
 
 def test_a_nameless_experiment_is_refused():
     with pytest.raises(ConfigError, match=r"experiment must be a name, got ' '"):
-        MlflowTracker(uri="sqlite:///a.db", experiment=" ", artifacts=None)
+        MlflowTracker(uri="sqlite:///a.db", experiment=" ", artifacts=None, traces="none")
 
 
 def test_a_relative_store_does_not_follow_the_working_folder(tmp_path, monkeypatch):

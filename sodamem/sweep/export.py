@@ -8,6 +8,7 @@ from typing import Any
 import yaml
 
 from sodamem.config import options
+from sodamem.sweep.point_overrides import expanded
 from sodamem.sweep.space import Ground, Value
 
 
@@ -38,7 +39,7 @@ def experiment(
         chosen["tunnel"] = f"[{', '.join(name for name in cfg['tunnel'])}]"
     for key, setting in point.items():
         if key not in groups and setting not in ("in", "out"):
-            for full in _expanded(cfg, key):
+            for full in expanded(cfg, key):
                 _put(values, full, setting)
     values.pop("tracker", None)
     head = [f"# {key}: {value}" for key, value in origin.items()]
@@ -49,22 +50,6 @@ def experiment(
     body = {"defaults": defaults, "name": name, **values} if defaults else {"name": name, **values}
     text = yaml.safe_dump(body, sort_keys=False, default_flow_style=None, allow_unicode=True, width=110)
     return "\n".join([f"# @package _global_\n# sodamem run experiment={name} dataset.split=test", *head, "", text])
-
-
-def _expanded(cfg: Mapping[str, Any], key: str) -> list[str]:
-    """A key with `*` as the keys it stands for."""
-    if "*" not in key:
-        return [key]
-    before, _, after = key.partition(".*.")
-    return [f"{before}.{part}.{after}" for part in cfg[before] if _has(cfg[before][part], after)]
-
-
-def _has(node: Any, key: str) -> bool:
-    for step in key.split("."):
-        if not isinstance(node, Mapping) or step not in node:
-            return False
-        node = node[step]
-    return True
 
 
 def _put(values: dict[str, Any], key: str, value: Any) -> None:

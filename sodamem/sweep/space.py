@@ -195,7 +195,7 @@ class Ground:
         if knob.name in self._groups:
             node = cfg.get(knob.name)
             return next((c for c in knob.choices if self._nodes[knob.name, c] == node), "none of the choices")
-        if (tunnel := _toggled(knob.name)) is not None:
+        if (tunnel := toggled(knob.name)) is not None:
             return "in" if tunnel in cfg["tunnel"] else "out"
         values = [node[key] for node, key in places(cfg, knob.name)]
         if any(value != values[0] for value in values):
@@ -208,7 +208,7 @@ class Ground:
 
 def put(cfg: dict[str, Any], name: str, value: Value) -> None:
     """Set a dotted key of a plain configuration; `tunnel.<name>: out` leaves a tunnel out, `*` means every tunnel."""
-    if (tunnel := _toggled(name)) is not None:
+    if (tunnel := toggled(name)) is not None:
         if value == "out":
             cfg["tunnel"].pop(tunnel, None)
         return
@@ -235,7 +235,7 @@ def places(cfg: Mapping[str, Any], name: str) -> list[tuple[dict[str, Any], str]
     return found
 
 
-def _toggled(name: str) -> str | None:
+def toggled(name: str) -> str | None:
     """The tunnel that a knob like `tunnel.bm25` takes in or leaves out; None for any other knob."""
     group, _, tunnel = name.partition(".")
     return tunnel if group == "tunnel" and tunnel and "." not in tunnel else None

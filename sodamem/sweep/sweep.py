@@ -1,5 +1,6 @@
 """A study from its YAML to a winner: searched on the dev split, exported as an experiment, measured once on test.
 
+Points are scored one by one in this process, or in batches by a launcher of Hydra's; all else is the same.
 Tuning never sees the test split; its figure is computed for the winner alone, by an ordinary run.
 """
 
@@ -7,31 +8,43 @@ from __future__ import annotations
 
 import json
 import logging
+import os
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import ExitStack, contextmanager
+from contextlib import ExitStack, contextmanager, suppress
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
 
 from filelock import FileLock
 from omegaconf import OmegaConf
+from optuna.exceptions import StorageInternalError
 from optuna.trial import FrozenTrial
 
 from sodamem import build, config, studies
-from sodamem.errors import ConfigError, DataError
+from sodamem.errors import ConfigError, DataError, SodamemError
 from sodamem.metric.statistics import Estimate, cluster_bootstrap
+from sodamem.protocols import Corpus
+from sodamem.records import report_name
 from sodamem.replay.recorded import Recordings, Setting
 from sodamem.resume import PATIENCE
 from sodamem.run import run as run_experiment
 from sodamem.sources import DATA, EXTRACT, FUSION, JUDGE, MEASURE, PLAN, READ, RECALL, source
+from sodamem.sweep import launched
 from sodamem.sweep import tracking as sweep_tracking
+from sodamem.sweep.batches import BatchSearch
+from sodamem.sweep.book import point
 from sodamem.sweep.export import experiment
+from sodamem.sweep.launchers import Launch
 from sodamem.sweep.objective import Live, Replayed, recall_only, replayable
+from sodamem.sweep.search import IDENTITY, Search, refuse_namesakes
 from sodamem.sweep.space import Ground
-from sodamem.sweep.study import IDENTITY, Search, Study, named, point, quiet, refuse_other, storage
+from sodamem.sweep.storage import Shared, quiet, storage
+from sodamem.sweep.study import Study, named, refuse_other
+from sodamem.sweep.trial import Trial, TrialFiles
 from sodamem.tracking import TrackedRun
 
+ACCURACY = "accuracy/strict"
 DRAWS, SEED = 10_000, 20  # of the interval on test
 _RECALL = ("dataset", *build.INGEST, "encoder", "tunnel", "fusion", "recall")
 _ANSWER = ("planner", "reader", "judge")
@@ -42,7 +55,8 @@ _log = logging.getLogger(__name__)
 @dataclass(frozen=True, kw_only=True)
 class Request:
     """What is asked for. changes: of the study's own fields · where: a journal file or a database's URL, None for the
-    study's folder · new: begin anew beside a study of the same name · test: measure the winner on the test split."""
+    study's folder · new: begin anew beside a study of the same name · test: measure the winner on the test split ·
+    launch: make each trial a run of its own through a launcher, None to score points in this process."""
 
     name: str
     overrides: tuple[str, ...] = ()
@@ -50,27 +64,116 @@ class Request:
     where: str | None = None
     new: bool = False
     test: bool = True
+    launch: Launch | None = None
     step: Callable[[FrozenTrial], None] = lambda _: None
 
 
 @dataclass(frozen=True, kw_only=True)
 class Outcome:
-    """A finished search. winner: None when this worker left the end to others · spent: seconds, by what for · file:
-    the winner as an experiment · test: its first measure on the test split, None where there is none."""
+    """A finished search. how: launched, replayed or live · spent: seconds, by what for · file: the winner as an
+    experiment · test: its first measure on the test split, None where there is none."""
 
     folder: Path
     search: Search
-    replayed: bool
+    how: str
     baseline: FrozenTrial
     winner: FrozenTrial
     file: Path
     test: Estimate | None
     spent: Mapping[str, float]
 
+    @property
+    def replayed(self) -> bool:
+        return self.how == "replayed"
+
+
+class Unfinished(SodamemError):  # noqa: N818 - nothing is wrong
+    """This worker is done, others are still at the last trials: no fault of anybody's."""
+
 
 def sweep(request: Request) -> Outcome:
-    """Search, or go on searching, until the study has its trials in total. Nothing is spent before all is checked."""
+    """Search, or go on searching, until the study has its trials in total. Nothing is spent before all is checked.
+
+    Raises Unfinished when the last trials are other workers' and take long.
+    """
     started = time.perf_counter()
+    plan = _plan(request)
+    study, folder = plan.study, plan.folder
+    with quiet(), _tracking(plan.tracker, folder, plan.identity, study.name) as (run, clock):
+        opened = (study, named(study, plan.identity), plan.identity, *(plan.kept or storage(None, folder)))
+        search, work = _launching(plan, request, opened, run.id) if request.launch else _scoring(plan, request, opened)
+        _refuse_namesake(search, plan.identity)
+        try:
+            work()
+        finally:  # what was found is kept, however the search ends
+            with suppress(StorageInternalError):  # that is how it ended
+                _put(folder / "trials.csv", sweep_tracking.table(search))
+        if not search.elsewhere:
+            search.spent["other"] = time.perf_counter() - started - sum(search.spent.values()) - clock["tracking"]
+            with FileLock(str(folder / "ended.lock")):  # of several workers one runs on test, the others read it
+                baseline, winner, file, test = _ended(plan, search, run, clock, request.test)
+    if search.elsewhere:
+        raise Unfinished(
+            f"study {study.name} has its trials, {search.elsewhere} of them still with other workers. The last one "
+            "exports the winner and reports it; the same command shows it then"
+        )
+    return Outcome(
+        folder=folder,
+        search=search,
+        how="launched" if request.launch else "replayed" if plan.replay else "live",
+        baseline=baseline,
+        winner=winner,
+        file=file,
+        test=test,
+        spent={**search.spent, **clock},
+    )
+
+
+def _ended(
+    plan: _Plan, search: Search, run: TrackedRun, clock: dict[str, float], test: bool
+) -> tuple[FrozenTrial, FrozenTrial, Path, Estimate | None]:
+    """Baseline, winner, its experiment and its figure on test, all written down and tracked."""
+    study, folder = plan.study, plan.folder
+    if (baseline := search.baseline()) is None:
+        reasons = sorted({str(trial.user_attrs.get("reason")) for trial in search.trials()})
+        raise ConfigError(f"study {study.name} must have a baseline with a score, got: {'; '.join(reasons[:3])}")
+    winner = _winner(search, baseline)
+    file = folder / "experiment" / f"{study.name}_winner.yaml"
+    file.parent.mkdir(exist_ok=True)
+    origin = {**_origin(search, winner, baseline), "study": folder.name, "data sha256": plan.corpus.sha256}
+    _put(file, experiment(file.stem, plan.ground, plan.overrides, point(winner), origin))
+    with _counted(search.spent, "figures"):
+        drawn = sweep_tracking.draw(search, folder)
+    with _counted(clock, "tracking"), FileLock(str(folder / "tracked.lock")):
+        sweep_tracking.track(run, plan.tracker, search, folder, [file, folder / "trials.csv", *drawn])
+    return baseline, winner, file, _tested(plan.ground, study, winner, folder, run) if test else None
+
+
+def _put(path: Path, content: str) -> None:
+    """Write a file that other workers may read or write at the same moment."""
+    partial = path.with_name(f".{path.name}.{os.getpid()}")
+    partial.write_text(content, encoding="utf-8")
+    partial.replace(path)
+
+
+@dataclass(frozen=True, kw_only=True)
+class _Plan:
+    """A request, read and checked. settings: at the corners of the space · code: the files that decide scores."""
+
+    study: Study
+    overrides: tuple[str, ...]
+    ground: Ground
+    settings: Sequence[Setting]
+    replay: bool
+    tracker: Any
+    corpus: Corpus
+    code: tuple[str, ...]
+    identity: Mapping[str, str]
+    kept: tuple[Any, Shared] | None
+    folder: Path
+
+
+def _plan(request: Request) -> _Plan:
     name, content = studies.find(request.name, "study", "study")
     study = Study.read(name, {**content, **request.changes})
     overrides = (*study.overrides, *request.overrides)
@@ -78,51 +181,73 @@ def sweep(request: Request) -> Outcome:
     ground = Ground(overrides, study.space)
     if (split := ground.plain["dataset"].get("split")) != "dev":
         raise ConfigError(f"dataset.split must be dev in a study, got {split}. The winner alone is measured on test")
-    first = ground.baseline()
     settings = [Setting.of(ground.at(point)) for point in ground.corners()]
-    replay = replayable(study.space, list(study.measures), study.replay)
+    if request.launch:
+        launched.refuse(study, ground.plain)
+    replay = not request.launch and replayable(study.space, list(study.measures), study.replay)
     trusted = ground.plain["trusted_targets"]
     tracker = build.build(ground.plain["tracker"], "tracker", trusted)
     corpus = build.build(ground.plain["dataset"], "dataset", trusted).open()
-    identity = study.identity(corpus.sha256, _lasting(ground.plain, study))
-    identity["code"] = source(*(_RECALL_CODE if recall_only(study.measures) else (*_RECALL_CODE, *PLAN, *READ, *JUDGE)))
-    runs, measures = Path(ground.plain["runs"]), list(study.measures)
-    folder = _folder(runs / "studies", study, identity, request.new)
-    evaluate = Replayed(ground, Recordings(runs, settings), measures) if replay else Live(ground, measures, study.block)
-    with quiet(), _tracking(tracker, folder, identity, name) as (run, clock):
-        where, backend = storage(request.where, folder)
-        search = Search.open(study, named(study, identity), identity, where, backend)
-        _refuse_namesake(search, identity)
-        if isinstance(evaluate, Replayed):
-            with _counted(search.spent, "recording"):
-                evaluate.recordings.replay(settings[0])
-        search.run(evaluate, first, request.step)
-        if not search.complete():
-            reasons = sorted({str(trial.user_attrs.get("reason")) for trial in search.trials()})
-            raise ConfigError(f"study {name} must have a trial with a score, all failed: {'; '.join(reasons[:3])}")
-        baseline = search.complete()[0]
-        winner = _winner(search, baseline)
-        file = folder / "experiment" / f"{study.name}_winner.yaml"
-        file.parent.mkdir(exist_ok=True)
-        origin = {**_origin(search, winner, baseline), "study": folder.name, "data sha256": corpus.sha256}
-        file.write_text(experiment(file.stem, ground, overrides, point(winner), origin), encoding="utf-8")
-        (folder / "trials.csv").write_text(sweep_tracking.table(search), encoding="utf-8")
-        with _counted(search.spent, "figures"):
-            drawn = sweep_tracking.draw(search, folder)
-        search.spent["other"] = time.perf_counter() - started - sum(search.spent.values()) - clock["tracking"]
-        with _counted(clock, "tracking"), FileLock(str(folder / "tracked.lock")):
-            sweep_tracking.track(run, tracker, search, folder, [file, folder / "trials.csv", *drawn])
-        test = _tested(ground, study, winner, folder, run) if request.test else None
-    return Outcome(
-        folder=folder,
-        search=search,
-        replayed=replay,
-        baseline=baseline,
-        winner=winner,
-        file=file,
-        test=test,
-        spent={**search.spent, **clock},
+    code = _RECALL_CODE if recall_only(study.measures) else (*_RECALL_CODE, *PLAN, *READ, *JUDGE)
+    identity = {**study.identity(corpus.sha256, _lasting(ground.plain, study)), "code": source(*code)}
+    kept = None
+    if request.where:  # asked first: a study that is refused leaves no folder
+        kept = storage(request.where, Path())
+        refuse_namesakes(*kept, named(study, identity), identity, request.new)
+    return _Plan(
+        study=study,
+        overrides=overrides,
+        ground=ground,
+        settings=settings,
+        replay=replay,
+        tracker=tracker,
+        corpus=corpus,
+        code=code,
+        identity=identity,
+        kept=kept,
+        folder=_folder(Path(ground.plain["runs"]) / "studies", study, identity, request.new),
     )
+
+
+def _scoring(plan: _Plan, request: Request, opened: tuple[Any, ...]) -> tuple[Search, Callable[[], None]]:
+    """The search and how it is done in this process, point by point."""
+    search = Search.open(*opened, new=request.new)
+    measures = list(plan.study.measures)
+
+    def work() -> None:
+        evaluate: Replayed | Live = Live(plan.ground, measures, plan.study.block)
+        if plan.replay:
+            evaluate = Replayed(plan.ground, Recordings(Path(plan.ground.plain["runs"]), plan.settings), measures)
+            with _counted(search.spent, "recording"):
+                evaluate.recordings.replay(plan.settings[0])
+        search.run(evaluate, plan.ground.baseline(), request.step)
+
+    return search, work
+
+
+def _launching(
+    plan: _Plan, request: Request, opened: tuple[Any, ...], parent: str
+) -> tuple[Search, Callable[[], None]]:
+    """The search and how it is done by a launcher, batch by batch."""
+    assert request.launch is not None
+    files = TrialFiles(folder=plan.folder / "trials")
+    search = BatchSearch.open(*opened, new=request.new, files=files, parent=parent)
+    trial = Trial(
+        folder=str(files.folder),
+        measures=tuple(plan.study.measures),
+        data=plan.corpus.sha256,
+        code=(plan.code, plan.identity["code"]),
+    )
+    work = launched.Work(
+        search=search,
+        ground=plan.ground,
+        arguments=plan.overrides,
+        trial=trial,
+        launch=request.launch,
+        step=request.step,
+        corpus=plan.corpus,
+    )
+    return search, work
 
 
 # --- what is refused ----------------------------------------------------------------------------------------
@@ -216,15 +341,27 @@ def _tested(ground: Ground, study: Study, winner: FrozenTrial, folder: Path, run
             _log.warning("no figure on the test split: %s", error)
             return None
         rows = [json.loads(line) for line in (outcome.folder / "questions.jsonl").read_text("utf-8").splitlines()]
-        scored = [(row["measures"][measure], row["history_id"]) for row in rows if measure in row["measures"]]
-        if not scored:
+        scored = [(value, row["history_id"]) for row in rows if (value := _of_question(row, measure)) is not None]
+        if scored:
+            spread = cluster_bootstrap([v for v, _ in scored], [h for _, h in scored], draws=DRAWS, seed=SEED)
+        elif (whole := outcome.metrics.get(measure)) is not None:  # of the run alone, such as tokens or dollars
+            clusters = len({row["history_id"] for row in rows})
+            spread = Estimate(mean=whole, low=None, high=None, n=len(rows), clusters=clusters)
+        else:
             return None
-        spread = cluster_bootstrap([v for v, _ in scored], [h for _, h in scored], draws=DRAWS, seed=SEED)
         known[str(winner.number)] = {"measure": measure, "run": str(outcome.folder), "estimate": asdict(spread)}
-        path.write_text(json.dumps(known, indent=1, sort_keys=True) + "\n", encoding="utf-8")
+        _put(path, json.dumps(known, indent=1, sort_keys=True) + "\n")
     estimate = Estimate(**known[str(winner.number)]["estimate"])
-    run.metrics({f"test/{measure}": estimate.mean})
+    run.metrics({f"test/{report_name(measure)}": estimate.mean})
     return estimate
+
+
+def _of_question(row: Mapping[str, Any], measure: str) -> float | None:
+    """A measure of one line of questions.jsonl; None where a question does not define it."""
+    if measure == ACCURACY:
+        return float(row["verdict"]["label"] == "correct")  # unjudged is not correct
+    found: float | None = row["measures"].get(measure)
+    return found
 
 
 # --- tracking -----------------------------------------------------------------------------------------------

@@ -22,7 +22,9 @@ from optuna.trial import TrialState
 from sodamem import figures
 from sodamem.errors import MissingExtra
 from sodamem.records import report_name, tracked_name
-from sodamem.sweep.study import REASON, Search, point
+from sodamem.sweep.batches import PARENT
+from sodamem.sweep.book import REASON, counts, point
+from sodamem.sweep.search import Search
 from sodamem.tracking import MlflowRun, TrackedRun
 
 CHILDREN = 10
@@ -46,9 +48,10 @@ def table(search: Search) -> str:
 
 
 def tracked(folder: Path) -> dict[str, Any]:
-    """The run that tracks a study, the last trial in it, and those with a run of their own."""
+    """The run that tracks a study, the last trial in it, earlier ones that others were still at, and those with a run
+    of their own."""
     path = folder / STATE
-    found: dict[str, Any] = {"run": None, "last": -1, "children": []}
+    found: dict[str, Any] = {"run": None, "last": -1, "open": [], "children": []}
     return {**found, **json.loads(path.read_text(encoding="utf-8"))} if path.exists() else found
 
 
@@ -59,12 +62,22 @@ def remember(folder: Path, state: Mapping[str, Any]) -> None:
 def track(run: TrackedRun, tracker: Any, search: Search, folder: Path, files: Sequence[Path]) -> None:
     """Record what the study has done since it was last tracked."""
     state = tracked(folder)
-    fresh = [trial for trial in search.complete() if trial.number > state["last"]]
+    every = search.held.get_trials(deepcopy=False)  # read once: other workers may go on with the study
+    fresh = [
+        trial
+        for trial in every
+        if (trial.number > state["last"] or trial.number in state["open"])
+        and trial.state == TrialState.COMPLETE
+        and counts(trial)
+    ]
+    last = max([state["last"], *(trial.number for trial in fresh)])
     if isinstance(run, MlflowRun):
+        run.known |= run.client.get_run(run.id).data.metrics  # what another worker has written since we began
         _points(run, {trial.number: _measures(search, trial) for trial in fresh})
     best = search.best()[:CHILDREN]
     for place, trial in enumerate(best):
-        if trial.number not in state["children"] and run.id:
+        its_own = trial.user_attrs.get(PARENT) == run.id  # as a launched trial has
+        if trial.number not in state["children"] and run.id and not its_own:
             tags = {"trial": trial.number, "place": place + 1}
             with tracker.run(f"trial {trial.number}", point(trial), tags=tags, parent=run.id) as child:
                 child.metrics({report_name(name): value for name, value in _measures(search, trial).items()})
@@ -73,7 +86,8 @@ def track(run: TrackedRun, tracker: Any, search: Search, folder: Path, files: Se
         run.metrics({f"best/{report_name(name)}": value for name, value in _measures(search, best[0]).items()})
     for path in files:
         run.artifact(path)
-    state |= {"run": run.id or None, "last": max([state["last"], *(trial.number for trial in fresh)])}
+    going = [trial.number for trial in every if not trial.state.is_finished() and trial.number <= last]
+    state |= {"run": run.id or None, "last": last, "open": going}
     remember(folder, state)
 
 

@@ -15,9 +15,12 @@ from sodamem.errors import ConfigError
 from sodamem.evaluate import retrieve
 from sodamem.metric.retrieval import aggregate
 from sodamem.replay.measures import TOKENS
+from sodamem.sweep.book import REASON, REPEATS, key
 from sodamem.sweep.objective import Live, replayable
+from sodamem.sweep.search import Search
 from sodamem.sweep.space import Ground, grid, knobs
-from sodamem.sweep.study import REASON, REPEATS, Search, Study, key, quiet, storage
+from sodamem.sweep.storage import quiet, storage
+from sodamem.sweep.study import Study
 from sodamem.sweep.sweep import Request, sweep
 
 SPACE = {
@@ -149,7 +152,7 @@ def test_an_experiment_with_another_split_is_refused(study):
 
 
 def test_unknown_names_are_answered_with_the_known():
-    with pytest.raises(ConfigError, match="study must be one of fusion_recall, fusions, paper_knobs, recall_tokens"):
+    with pytest.raises(ConfigError, match="study must be one of accuracy_tokens, fusion_recall, fusions, paper"):
         command(["study=fusion"])
     with pytest.raises(ConfigError, match="study must be named"):
         command([])
@@ -315,7 +318,10 @@ def test_what_a_dead_process_left_running_is_failed(tmp_path):
     script = (
         "import os, sys\n"
         "from pathlib import Path\n"
-        "from sodamem.sweep.study import PROCESS, Search, Study, process_tag, quiet, storage\n"
+        "from sodamem.mlflow_store import process_tag\n"
+        "from sodamem.sweep.search import PROCESS, Search\n"
+        "from sodamem.sweep.storage import quiet, storage\n"
+        "from sodamem.sweep.study import Study\n"
         "import json\n"
         "study = Study.read('x', json.loads(sys.argv[1]))\n"
         "with quiet():\n"
@@ -438,4 +444,4 @@ def test_every_packaged_study_reads_and_fits_its_baseline(name):
     assert ground.plain["dataset"]["split"] == "dev"
     for point in ground.corners():
         build.build(ground.at(point)["fusion"], "fusion")
-    assert replayable(study.space, list(study.measures), study.replay)
+    assert study.replay == "false" or replayable(study.space, list(study.measures), study.replay)

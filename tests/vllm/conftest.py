@@ -38,6 +38,9 @@ class Server:
         self.folder, self.process = folder, None
         shipped = config.plain(config.compose("chat=vllm_small").chat.server.extra_args)
         flags = [*shipped, "--enforce-eager"]  # spares a processor the compilation
+        # Prefixes are kept in blocks of 128 tokens on a processor, 16 on a GPU; and of all layers alike, as for a model
+        # without sliding windows, since this one's keep a prefix only once it has come twice.
+        flags += ["--block-size=32", "--disable-hybrid-kv-cache-manager"]
         self.overrides = (
             "chat=vllm_small",
             f"chat.base_url={self.root}/v1",

@@ -11,6 +11,7 @@ from pathlib import Path
 
 import pytest
 
+from sodamem.chat.selftest import self_test
 from sodamem.ledger import Ledger, progress
 
 PARTS = ("extractor=llm", "planner=llm", "reader=llm", "judge=llm", "judge.structured=false", "tracker=none")
@@ -134,14 +135,17 @@ def test_nothing_is_paid_for_twice(story):
     assert all(attempt.usage.cache_hit for attempt in second if attempt.request in paid)
 
 
-def test_the_ledger_has_the_tokens_that_the_server_counted(story):
+def test_the_ledger_has_the_tokens_that_the_server_counted(story, client):
+    """And no others, but for the probe before the run, which is no part of it and the same every time."""
     folder, _, told = story
+    probe = self_test(client())
+    assert probe.reproducible
     _, attempts = ledger(folder)
     last = max(attempt.sitting for attempt in attempts)
     paid = [attempt.usage for attempt in attempts if attempt.sitting == last and not attempt.usage.cache_hit]
     assert paid and told == {
-        "prompt": sum(usage.prompt for usage in paid),
-        "generation": sum(usage.completion for usage in paid),
+        "prompt": sum(usage.prompt for usage in (*paid, *probe.usage)),
+        "generation": sum(usage.completion for usage in (*paid, *probe.usage)),
     }
 
 

@@ -1,0 +1,1 @@
+"""Executors: how the histories of a run are spread over threads, processes or machines."""
