@@ -224,9 +224,10 @@ def _end(status: int) -> None:
 
 
 def figures(folder: Path) -> dict[str, float]:
-    """metrics.json without what depends on the clock, or on how often the run was interrupted."""
+    """metrics.json without what depends on the clock, or on how often the run was interrupted:
+    every sitting probes the model anew."""
     metrics: dict[str, float] = json.loads((folder / "metrics.json").read_text(encoding="utf-8"))
-    clock, often = ("seconds/", "cost/busy_seconds/"), ("/hits", "/lost")
+    clock, often = ("seconds/", "cost/busy_seconds/", f"cost/{selftest.PHASE}/"), ("/hits", "/lost")
     return {k: v for k, v in metrics.items() if not k.startswith(clock) and not k.endswith(often)}
 
 
@@ -245,7 +246,8 @@ def selected(file: Path, query: str) -> list[Any]:
 
 def paid_twice(folder: Path) -> int:
     """Calls whose reply was paid for, recorded, and paid for again."""
-    query = "SELECT request FROM attempts WHERE outcome = 'ok' AND NOT cache_hit GROUP BY request HAVING COUNT(*) > 1"
+    query = """SELECT request FROM attempts WHERE request != '' AND outcome = 'ok' AND NOT cache_hit
+               GROUP BY request HAVING COUNT(*) > 1"""
     return len(selected(folder / "ledger.sqlite", query))
 
 

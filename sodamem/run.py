@@ -8,7 +8,7 @@ import os
 import shutil
 import sys
 import time
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from pathlib import Path
@@ -20,6 +20,7 @@ from tqdm import tqdm
 from sodamem import build, config, report, resume, traces
 from sodamem.admission.admit import remark
 from sodamem.chat.none import NoChat
+from sodamem.chat.selftest import PHASE as PROBE
 from sodamem.chat.selftest import self_test
 from sodamem.chat.served import ServedChat
 from sodamem.errors import ConfigError, SodamemError, StoreError
@@ -31,6 +32,7 @@ from sodamem.metric.cost import PriceTable, estimate
 from sodamem.pipeline import Pipeline
 from sodamem.protocols import Chat, Corpus, Judge
 from sodamem.records import report_name
+from sodamem.types import Usage
 
 _SHOW = 2  # worked questions
 _PARTIAL = "questions.jsonl.partial"
@@ -66,17 +68,18 @@ def run(cfg: DictConfig, *, quiet: bool = False) -> Outcome:
         corpus=build.component(cfg, "dataset").open(),
         awards_top=_awards_top(cfg),
     )
+    probed: tuple[Usage, ...] = ()
     if not isinstance(parts.chat, NoChat) and cfg.replies != "replay":
-        _before(cfg, parts, quiet)
+        probed = _before(cfg, parts, quiet)
     folder = begun(Path(cfg.resume), parts.chat) if cfg.resume else fresh(Path(cfg.runs), str(cfg.name))
     if not quiet:
         print(f"runs in {cfg.runs}", file=sys.stderr)
     try:
-        return _record(cfg, parts, folder, quiet)
+        return _record(cfg, parts, folder, quiet, probed)
     except SodamemError as error:
         if not cfg.resume:
             partial, ledger = folder / _PARTIAL, folder / _LEDGER
-            if ledger.exists() and progress(ledger)["attempts"]:
+            if ledger.exists() and progress(ledger)["attempts"] > len(probed):
                 error.args = (f"{error}. What was paid for is kept: go on with resume={folder}",)
             elif not partial.exists() or not partial.stat().st_size:
                 shutil.rmtree(folder)  # refused before anything was paid for or found: nothing is left
@@ -87,14 +90,16 @@ def run(cfg: DictConfig, *, quiet: bool = False) -> Outcome:
         raise
 
 
-def _before(cfg: DictConfig, parts: _Parts, quiet: bool) -> None:
-    """Probe the model and say what the run will ask for, before anything is spent. Raises ServiceError."""
+def _before(cfg: DictConfig, parts: _Parts, quiet: bool) -> tuple[Usage, ...]:
+    """Probe the model and say what the run will ask for, before more is spent. Returns what the probe took; raises
+    ServiceError."""
     probe = self_test(cast(ServedChat, parts.chat))
     if not quiet:
         plain = config.plain(cfg)
         parted = {group: node for group, node in plain.items() if isinstance(node, dict) and "_target_" in node}
         asking = [group for group, node in parted.items() if build.asks_a_model(node)]
         print(probe, estimate(loads(plain, asking, parts.corpus), parts.prices), sep="\n", file=sys.stderr)
+    return probe.usage
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -111,7 +116,7 @@ class _Parts:
     awards_top: int
 
 
-def _record(cfg: DictConfig, parts: _Parts, folder: Path, quiet: bool) -> Outcome:
+def _record(cfg: DictConfig, parts: _Parts, folder: Path, quiet: bool, probed: Sequence[Usage]) -> Outcome:
     corpus, params = parts.corpus, config.flat(resume.parameters(config.plain(cfg)))
     started = time.perf_counter()
     with contextlib.ExitStack() as stack:
@@ -121,6 +126,9 @@ def _record(cfg: DictConfig, parts: _Parts, folder: Path, quiet: bool) -> Outcom
         if not isinstance(parts.chat, NoChat):
             settings = resume.settings(config.plain(cfg), corpus.sha256)
             ledger = stack.enter_context(Ledger(folder / _LEDGER, settings))
+            with ledger.scope(PROBE):
+                for usage in probed:
+                    ledger.record_attempt(usage)
             answering, keep = _watched(cfg, parts.chat, ledger), resume.once(ledger)
         _whole(folder / "config.yaml", config.unresolved(cfg))
         trial = config.plain(cfg.trial) if cfg.trial else {}

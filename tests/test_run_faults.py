@@ -112,8 +112,9 @@ def ends(folder):
 
 
 def sent(folder):
-    """Attempts that reached the server, by the ledger."""
-    return killing.selected(folder / "ledger.sqlite", "SELECT COUNT(*) FROM attempts WHERE NOT cache_hit")[0][0]
+    """Attempts that reached the server, by the ledger, those of the probe apart."""
+    query = "SELECT COUNT(*) FROM attempts WHERE NOT cache_hit AND phase != 'self_test'"
+    return killing.selected(folder / "ledger.sqlite", query)[0][0]
 
 
 def storm(act):

@@ -53,7 +53,7 @@ class Launch:
             raise ConfigError(f"batch must be >= 1 trials, got {self.batch}")
         name = self.name
         package, extra = PACKAGES.get(name, ("", ""))
-        if package and find_spec(f"hydra_plugins.{package}") is None:
+        if package and not _installed(package):
             raise MissingExtra(f'{_CHOICE}={name} needs a package that is missing: pip install "sodamem[{extra}]"')
 
     @property
@@ -67,6 +67,10 @@ class Launch:
         if self.name == JOBLIB:
             at_once = settings["n_jobs"] if settings["n_jobs"] > 0 else os.cpu_count()
         return self.batch or at_once or 1
+
+
+def _installed(package: str) -> bool:
+    return find_spec("hydra_plugins") is not None and find_spec(f"hydra_plugins.{package}") is not None
 
 
 def parted(overrides: Sequence[str]) -> tuple[list[str], list[str]]:

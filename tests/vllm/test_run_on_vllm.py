@@ -11,7 +11,6 @@ from pathlib import Path
 
 import pytest
 
-from sodamem.chat.selftest import self_test
 from sodamem.ledger import Ledger, progress
 
 PARTS = ("extractor=llm", "planner=llm", "reader=llm", "judge=llm", "judge.structured=false", "tracker=none")
@@ -120,7 +119,7 @@ def test_every_stage_asked_the_model_and_got_its_shape_at_once(story):
     folder, _, _ = story
     _, attempts = ledger(folder)
     second = [attempt for attempt in attempts if attempt.sitting > 1]
-    assert {attempt.usage.phase for attempt in attempts} == {"extract", "plan", "read", "judge"}
+    assert {attempt.usage.phase for attempt in attempts} == {"self_test", "extract", "plan", "read", "judge"}
     assert {attempt.outcome for attempt in second} <= {"ok", "truncated"}, "a shape was repaired, or a call failed"
     assert all(attempt.usage.prompt and attempt.usage.completion for attempt in second)
 
@@ -130,22 +129,21 @@ def test_nothing_is_paid_for_twice(story):
     _, attempts = ledger(folder)
     second = [attempt for attempt in attempts if attempt.sitting == max(a.sitting for a in attempts)]
     assert not [attempt for attempt in second if attempt.usage.phase == "extract"], "the store was there already"
-    assert not [attempt for attempt in second if before[attempt.owner].status == "ok"]
+    asked = [attempt for attempt in second if attempt.usage.phase != "self_test"]
+    assert not [attempt for attempt in asked if before[attempt.owner].status == "ok"]
     paid = {attempt.request for attempt in attempts if attempt.outcome == "ok" and attempt.sitting == 1}
-    assert all(attempt.usage.cache_hit for attempt in second if attempt.request in paid)
+    assert all(attempt.usage.cache_hit for attempt in asked if attempt.request in paid)
 
 
-def test_the_ledger_has_the_tokens_that_the_server_counted(story, client):
-    """And no others, but for the probe before the run, which is no part of it and the same every time."""
+def test_the_ledger_has_the_tokens_that_the_server_counted(story):
+    """And no others: the probe before the run is among them."""
     folder, _, told = story
-    probe = self_test(client())
-    assert probe.reproducible
     _, attempts = ledger(folder)
     last = max(attempt.sitting for attempt in attempts)
     paid = [attempt.usage for attempt in attempts if attempt.sitting == last and not attempt.usage.cache_hit]
     assert paid and told == {
-        "prompt": sum(usage.prompt for usage in (*paid, *probe.usage)),
-        "generation": sum(usage.completion for usage in (*paid, *probe.usage)),
+        "prompt": sum(usage.prompt for usage in paid),
+        "generation": sum(usage.completion for usage in paid),
     }
 
 
