@@ -108,7 +108,7 @@ def stores(given: str | None, folder: Path) -> Iterator[dict[str, str]]:
 def run() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument(
-        "--trials", type=int, default=80, help="replayed ones (default %(default)s); a quarter are slow"
+        "--trials", type=int, default=60, help="replayed ones (default %(default)s); a quarter are slow"
     )
     parser.add_argument("--storage", metavar="URL", help="an empty database instead of a server of one's own")
     parser.add_argument("--json", metavar="FILE", type=Path, help="write the rows of the table to FILE as well")

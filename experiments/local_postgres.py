@@ -26,10 +26,11 @@ def programs() -> Path | None:
 
 
 @contextmanager
-def server(rules: str = "") -> Iterator[str]:
+def server(rules: str = "", options: str = "") -> Iterator[str]:
     """`host:port` of a server that trusts everybody on this machine, once it answers; stopped and deleted at the end.
 
-    rules: lines of pg_hba.conf that go before that. Raises FileNotFoundError where PostgreSQL is not installed,
+    rules: lines of pg_hba.conf that go before that · options: of the server, such as -F to leave out its writes to
+    disk. Raises FileNotFoundError where PostgreSQL is not installed,
     CalledProcessError when the server does not start.
     """
     found = programs()
@@ -51,7 +52,7 @@ def server(rules: str = "") -> Iterator[str]:
         known = data / "pg_hba.conf"
         known.write_text(rules + known.read_text(encoding="utf-8"), encoding="utf-8")
         port = _free()
-        call("pg_ctl", "-w", "-s", "-l", folder / "log", "-o", f"-p {port} -h 127.0.0.1 -k {folder}", "start")
+        call("pg_ctl", "-w", "-s", "-l", folder / "log", "-o", f"{options} -p {port} -h 127.0.0.1 -k {folder}", "start")
         try:
             yield f"127.0.0.1:{port}"
         finally:

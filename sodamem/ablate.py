@@ -226,10 +226,10 @@ def _live(cfg: Mapping[str, Any], measure: str) -> tuple[Scores, dict[str, str]]
     built = OmegaConf.create(dict(cfg))
     pipeline, corpus = build.pipeline(built), build.component(built, "dataset").open()
     if measure == ACCURACY:
-        answered = list(results(pipeline, corpus, build.component(built, "judge")))
+        answered = list(results(pipeline, corpus, build.component(built, "judge"), spread=build.spread(built)))
         right = {one.question.id: float(one.verdict.label == "correct") for one in answered}  # unjudged is not correct
         return right, {one.question.id: one.question.history_id for one in answered}
-    measured = retrieve(pipeline, corpus)
+    measured = retrieve(pipeline, corpus, spread=build.spread(built))
     return (
         {row.question_id: row.values[measure] for row in measured if measure in row.values},
         {row.question_id: row.history_id for row in measured},

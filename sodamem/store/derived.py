@@ -6,6 +6,7 @@ import json
 import logging
 import os
 import shutil
+import threading
 from collections.abc import Callable
 from pathlib import Path
 from typing import TypeVar
@@ -34,7 +35,9 @@ def cached(
         except Exception as broken:  # whatever a third-party reader makes of damaged bytes
             _log.warning("index %s is damaged (%s: %s), building it again", folder, type(broken).__name__, broken)
     index = build()
-    draft = folder.with_name(f"{folder.name}.{os.getpid()}")  # moved into place whole: readers never see half an index
+    draft = folder.with_name(
+        f"{folder.name}.{os.getpid()}-{threading.get_ident()}"
+    )  # moved into place whole: readers never see half an index
     try:
         draft.mkdir(parents=True)
         save(index, draft)

@@ -23,7 +23,7 @@ SURPLUS = "not needed: others had taken the last of the trials"
 class Book:
     """Read on from where it was read last. count: finished trials that count · done: key of a point -> the trial that
     tried it · taken: key -> number of the trial that a worker is at · running: all trials that somebody is at ·
-    queued: keys of points that wait for a worker, or have just got one · lost: trials that are to be made up for ·
+    waiting: keys of points that wait for a worker · queued: those, and the ones that have just got one · lost: trials that are to be made up for ·
     deaths: key -> workers that died at the point · fallen: the baseline, failed."""
 
     def __init__(self) -> None:
@@ -31,6 +31,7 @@ class Book:
         self.done: dict[str, FrozenTrial] = {}
         self.taken: dict[str, int] = {}
         self.running: list[FrozenTrial] = []
+        self.waiting: set[str] = set()
         self.queued: set[str] = set()
         self.deaths: Counter[str] = Counter()
         self.fallen: FrozenTrial | None = None
@@ -44,7 +45,9 @@ class Book:
         self._read, self._open = len(trials), {trial.number for trial in going}
         self.running = [trial for trial in going if trial.state == TrialState.RUNNING]
         self.taken = {key(trial.params): trial.number for trial in self.running if PROCESS in trial.user_attrs}
-        self.queued = {key(fixed) for trial in going if (fixed := trial.system_attrs.get("fixed_params"))}
+        fixed = [(trial.state, trial.system_attrs.get("fixed_params")) for trial in going]
+        self.queued = {key(point) for _, point in fixed if point}
+        self.waiting = {key(point) for state, point in fixed if point and state == TrialState.WAITING}
         for trial in ended:
             if not counts(trial):
                 self.lost += REPEATS not in trial.user_attrs

@@ -11,6 +11,8 @@ from sodamem.config import options
 from sodamem.sweep.point_overrides import expanded
 from sodamem.sweep.space import Ground, Value
 
+_HERE = ("tracker", "executor")  # of the place where the study ran, and no part of what it found
+
 
 def experiment(
     name: str, ground: Ground, overrides: Sequence[str], point: Mapping[str, Value], origin: Mapping[str, object]
@@ -41,11 +43,12 @@ def experiment(
         if key not in groups and setting not in ("in", "out"):
             for full in expanded(cfg, key):
                 _put(values, full, setting)
-    values.pop("tracker", None)
+    for here in _HERE:
+        values.pop(here, None)
     head = [f"# {key}: {value}" for key, value in origin.items()]
     defaults = [
         *base,
-        *({f"override /{key}": yaml.safe_load(value)} for key, value in chosen.items() if key != "tracker"),
+        *({f"override /{key}": yaml.safe_load(value)} for key, value in chosen.items() if key not in _HERE),
     ]
     body = {"defaults": defaults, "name": name, **values} if defaults else {"name": name, **values}
     text = yaml.safe_dump(body, sort_keys=False, default_flow_style=None, allow_unicode=True, width=110)

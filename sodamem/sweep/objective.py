@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from contextlib import closing
 from math import prod
 from typing import Any
 
@@ -12,7 +13,8 @@ from omegaconf import OmegaConf
 
 from sodamem import build, text
 from sodamem.errors import ConfigError
-from sodamem.evaluate import Grades, Result, evaluate, opened
+from sodamem.evaluate import Grades, Result, evaluate, recalled
+from sodamem.executor.spread import Spread
 from sodamem.fusion.base import AwardFusion
 from sodamem.metric import retrieval
 from sodamem.pipeline import Pipeline
@@ -80,14 +82,12 @@ class Live:
 
     def __call__(self, point: Point, report: Report) -> dict[str, float]:
         cfg = OmegaConf.create(self.ground.at(point))
-        pipeline, corpus = build.pipeline(cfg), build.component(cfg, "dataset").open()
-        return self._wanted(
-            self._recall(pipeline, corpus, report)
-            if recall_only(self.measures)
-            else self._answers(pipeline, corpus, build.component(cfg, "judge"), report)
-        )
+        parts = build.pipeline(cfg), build.component(cfg, "dataset").open(), build.spread(cfg)
+        if recall_only(self.measures):
+            return self._wanted(self._recall(*parts, report))
+        return self._wanted(self._answers(*parts, build.component(cfg, "judge"), report))
 
-    def _recall(self, pipeline: Pipeline, corpus: Corpus, report: Report) -> Mapping[str, float]:
+    def _recall(self, pipeline: Pipeline, corpus: Corpus, spread: Spread, report: Report) -> Mapping[str, float]:
         """Recall alone: nothing is read and nothing judged."""
         rows: list[retrieval.Row] = []
         tokens: list[int] = []
@@ -95,16 +95,16 @@ class Live:
         def found() -> dict[str, float]:
             return {**retrieval.aggregate(rows), TOKENS: sum(tokens) / len(tokens)}
 
-        for memory, questions in opened(pipeline, corpus):
-            pool = retrieval.Pool(turn=len(memory.snapshot.turns), session=len(memory.snapshot.sessions))
-            for question in questions:
-                evidence = pipeline.recall(memory, question)
-                rows.append(retrieval.score(question, evidence, pool, text.estimate_tokens))
-                tokens.append(sum(text.estimate_tokens(item.text) for item in evidence))
+        with closing(recalled(pipeline, corpus, spread=spread)) as questions:
+            for one in questions:
+                rows.append(one.measures)
+                tokens.append(sum(text.estimate_tokens(item.text) for item in one.evidence))
                 self._look(len(rows), found, report)
         return found()
 
-    def _answers(self, pipeline: Pipeline, corpus: Corpus, judge: Judge, report: Report) -> Mapping[str, float]:
+    def _answers(
+        self, pipeline: Pipeline, corpus: Corpus, spread: Spread, judge: Judge, report: Report
+    ) -> Mapping[str, float]:
         rows: list[retrieval.Row] = []
         grades = Grades()
 
@@ -116,7 +116,7 @@ class Live:
             grades.add(result)
             self._look(len(rows), found, report)
 
-        return evaluate(pipeline, corpus, judge, sink=sink).metrics
+        return evaluate(pipeline, corpus, judge, sink=sink, spread=spread).metrics
 
     def _look(self, scored: int, found: Callable[[], Mapping[str, float]], report: Report) -> None:
         """At the end of a block, report the one measure so far. Raises TrialPruned where the trial is given up."""

@@ -191,7 +191,7 @@ class Search:
         if self.book.fallen:
             return False
         kept = int(self.book.holder(self._first) is None)
-        if kept and (self._first in self.book.queued if point is None else key(point) == self._first):
+        if kept and (self._first in self.book.waiting if point is None else key(point) == self._first):
             return True
         return self.book.count + len(self.book.taken) + kept < self.wanted
 

@@ -36,7 +36,7 @@ FIRST = {"a": 0.5}
 CONTENT = {
     "kind": "study",
     "measures": {RECALL: "maximize"},
-    "trials": 12,
+    "trials": 9,
     "sampler": "tpe",
     "seed": 1,
     "overrides": [],
@@ -57,7 +57,7 @@ def server():
     """The address of a PostgreSQL server of this test run's own."""
     if local_postgres.programs() is None:
         pytest.skip("PostgreSQL is not installed: no initdb on the path or under /usr/lib/postgresql")
-    with local_postgres.server(rules="host all locked 127.0.0.1/32 scram-sha-256\n") as address:
+    with local_postgres.server(rules="host all locked 127.0.0.1/32 scram-sha-256\n", options="-F") as address:
         with administrator(f"postgres@{address}/postgres") as db:
             db.execute(f"CREATE ROLE locked LOGIN PASSWORD '{SECRET}'")
         yield address
@@ -224,6 +224,7 @@ def test_a_process_that_has_ended_is_dead_before_its_parent_asks():
 @pytest.mark.parametrize("sampler", ["tpe", "grid"])
 def test_a_worker_elsewhere_that_gives_no_sign_of_life_is_given_up(where, worker, sampler, monkeypatch):
     monkeypatch.setattr(workers, "GRACE", 0.3)
+    monkeypatch.setattr(searching, "MOURN", 0.05)
     changes = {"sampler": sampler, "trials": 3, "space": {"a": [0.5, 0.6, 0.7]}}
     left = abandoned(worker(where, **changes), "elsewhere/7/boot-1")
     search = run(worker(where, **changes))
@@ -233,12 +234,13 @@ def test_a_worker_elsewhere_that_gives_no_sign_of_life_is_given_up(where, worker
 
 def test_a_baseline_that_a_worker_elsewhere_died_of_taking_still_has_its_place(where, worker, monkeypatch):
     monkeypatch.setattr(workers, "GRACE", 0.3)
+    monkeypatch.setattr(searching, "MOURN", 0.05)
     other = worker(where)
     with quiet():
         other._begin(FIRST)
         assert other.held.ask().number == 0
     search = run(worker(where, trials=3))
-    assert len(search.complete()) == 3 and search.baseline() is not None
+    assert len(search.complete()) == 3 and search.baseline() is not None and reasons(search) == [DIED]
 
 
 def test_a_worker_elsewhere_that_is_alive_is_left_its_trial(where, worker, monkeypatch):

@@ -352,7 +352,18 @@ def test_a_live_trial_is_looked_at_after_every_block_and_can_be_given_up(measure
 
 def test_a_study_gives_up_poor_trials_and_finds_the_same_winner(study, tiny):
     """The grid runs from good to bad: what is below the median of those before it after two blocks ends there."""
-    every = ["bm25", "bm25_session", "bm25_fact", "dense", "dense_context", "speaker", "time", "when", "statement"]
+    every = [
+        "bm25",
+        "bm25_session",
+        "bm25_fact",
+        "dense",
+        "dense_context",
+        "speaker",
+        "time",
+        "when",
+        "statement",
+        "state",
+    ]
     given = {
         "overrides": [*tiny, "dataset.histories=4", "dataset.questions_per_history=3"],
         "space": {"tunnel": [every, ["bm25"], ["bm25_fact"], ["bm25", "dense"], ["dense"], ["speaker"], ["time"]]},
