@@ -10,6 +10,8 @@ from sodamem.errors import MissingExtra
 
 Points = Sequence[Mapping[str, Any]]  # parameters of a trial by name
 
+_LABEL = 12  # characters of a choice under a small plot
+
 
 def _figure(width: float, height: float) -> Any:
     try:
@@ -53,7 +55,13 @@ def slices(points: Points, values: Sequence[float], measure: str) -> Any:
     for axes, name in zip(grid.flat, names, strict=False):
         shown = [(point[name], value) for point, value in zip(points, values, strict=True) if name in point]
         plain = all(isinstance(x, int | float) and not isinstance(x, bool) for x, _ in shown)
-        axes.plot([x if plain else str(x) for x, _ in shown], [y for _, y in shown], ".", markersize=3, alpha=0.5)
+        kinds = {} if plain else {text: place for place, text in enumerate(dict.fromkeys(str(x) for x, _ in shown))}
+        axes.plot(
+            [x if plain else kinds[str(x)] for x, _ in shown], [y for _, y in shown], ".", markersize=3, alpha=0.5
+        )
+        if kinds:  # whole lists may be choices: a long label would leave no room for the plot
+            short = [text if len(text) <= _LABEL else f"{text[: _LABEL - 1]}…" for text in kinds]
+            axes.set_xticks(list(kinds.values()), short, rotation=0 if len("".join(short)) <= 3 * _LABEL else 60)
         axes.set_xlabel(name, fontsize=7)
         axes.tick_params(labelsize=7)
     for axes in list(grid.flat)[len(names) :]:

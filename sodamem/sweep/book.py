@@ -23,8 +23,9 @@ SURPLUS = "not needed: others had taken the last of the trials"
 class Book:
     """Read on from where it was read last. count: finished trials that count · done: key of a point -> the trial that
     tried it · taken: key -> number of the trial that a worker is at · running: all trials that somebody is at ·
-    waiting: keys of points that wait for a worker · queued: those, and the ones that have just got one · lost: trials that are to be made up for ·
-    deaths: key -> workers that died at the point · fallen: the baseline, failed."""
+    waiting: keys of points that wait for a worker · queued: those, and the ones that have just got one ·
+    lost: trials that are to be made up for · deaths: key -> workers that died at the point · fallen: the baseline,
+    failed."""
 
     def __init__(self) -> None:
         self.count = self.lost = 0
@@ -36,6 +37,7 @@ class Book:
         self.deaths: Counter[str] = Counter()
         self.fallen: FrozenTrial | None = None
         self._read, self._open = 0, set[int]()
+        self._fixed: dict[int, str] = {}
 
     def read(self, trials: Sequence[FrozenTrial], baseline: str) -> None:
         """trials: all of the study's, by number · baseline: its key. A baseline that failed may be tried again."""
@@ -45,9 +47,12 @@ class Book:
         self._read, self._open = len(trials), {trial.number for trial in going}
         self.running = [trial for trial in going if trial.state == TrialState.RUNNING]
         self.taken = {key(trial.params): trial.number for trial in self.running if PROCESS in trial.user_attrs}
-        fixed = [(trial.state, trial.system_attrs.get("fixed_params")) for trial in going]
-        self.queued = {key(point) for _, point in fixed if point}
-        self.waiting = {key(point) for state, point in fixed if point and state == TrialState.WAITING}
+        fixed = [trial for trial in going if "fixed_params" in trial.system_attrs]
+        for trial in fixed:
+            if trial.number not in self._fixed:  # a grid waits for long, and is read again for every trial
+                self._fixed[trial.number] = key(trial.system_attrs["fixed_params"])
+        self.queued = {self._fixed[trial.number] for trial in fixed}
+        self.waiting = {self._fixed[trial.number] for trial in fixed if trial.state == TrialState.WAITING}
         for trial in ended:
             if not counts(trial):
                 self.lost += REPEATS not in trial.user_attrs

@@ -34,6 +34,7 @@ IDENTITY, SITTINGS = "identity", "sittings"  # attributes of a study: what it mu
 DEATHS = 3  # workers that may die at a point, of memory perhaps, before it has failed
 EXHAUSTED = 100  # proposals in a row that were all tried before: the space has nothing new to offer
 POLL = 0.25  # seconds between two looks at what other workers do
+CHUNK = 50  # points that are queued in one turn
 MOURN = 1.0  # seconds between two looks for workers that are gone
 PATIENCE = 180.0  # seconds to wait for others' last trials; longer than it takes to give up a dead worker's
 _log = logging.getLogger(__name__)
@@ -57,7 +58,7 @@ class Search:
     book: Book = field(default_factory=Book)
     watch: Watch = field(default_factory=Watch)
     _first: str = ""
-    _points: Sequence[Point] = ()
+    _points: Mapping[str, Point] = field(default_factory=dict)
     _lost: int = 0
     _mourned: float = -math.inf
     _clocked: bool = False
@@ -206,9 +207,7 @@ class Search:
                 self._bury(trial)
                 self._look()
         if self.book.lost != self._lost:
-            with self._turn():
-                self._look()
-                self._enqueue(self._points)
+            self._enqueue()
 
     def _others(self) -> int:
         """Trials that other workers were at when this one last looked."""
@@ -224,26 +223,30 @@ class Search:
 
     def _begin(self, first: Point) -> int:
         """Put the points that are known beforehand in the queue. Returns how many trials there will be in total."""
-        self._points = [first, *(grid(self.study.space) if self.study.sampler == "grid" else [])]
+        every = grid(self.study.space) if self.study.sampler == "grid" else []
         self._first = key(first)
-        distinct = len({key(point) for point in self._points})
-        self.wanted = min(self.study.trials, distinct) if len(self._points) > 1 else self.study.trials
-        with self._turn():
-            self._look()
-            self.book.fallen = None  # in an earlier sitting: whatever was amiss then may have been put right
-            self._enqueue(self._points)
+        self._points = {key(point): point for point in (first, *every)}
+        self.wanted = min(self.study.trials, len(self._points)) if every else self.study.trials
+        self._look()
+        self.book.fallen = None  # in an earlier sitting: whatever was amiss then may have been put right
+        self._enqueue()
         self._mourn()
         return self.wanted
 
-    def _enqueue(self, points: Sequence[Point]) -> None:
-        self._lost = self.book.lost
-        held = {*self.book.queued, *self.book.taken, *self.book.done}
+    def _enqueue(self) -> None:
+        """Queue the points that must be tried and are not, some at a time: others wait for the turn to end."""
+        more = True
         with warnings.catch_warnings():
             warnings.simplefilter("ignore", optuna.exceptions.ExperimentalWarning)
-            for point in points:
-                if key(point) not in held:
-                    held.add(key(point))
-                    self.held.enqueue_trial(point)
+            while more:
+                with self._turn():
+                    self._look()
+                    known = {*self.book.queued, *self.book.taken, *self.book.done}
+                    missing = [point for name, point in self._points.items() if name not in known]
+                    for point in missing[:CHUNK]:
+                        self.held.enqueue_trial(point)
+                more = len(missing) > CHUNK
+        self._lost = self.book.lost
 
     def _ask(self) -> tuple[optuna.Trial, Point]:
         with self._clock("sampling"):
