@@ -14,7 +14,7 @@ USAGE = """usage: sodamem COMMAND [ARGUMENTS]
 experiments
   run [OVERRIDE ...]            one experiment: sodamem run experiment=paper fusion.beta=0.2
   run -m OVERRIDE ...           every combination: sodamem run -m fusion.beta=0,0.3,0.6
-  sweep study=NAME              search a space of settings with Optuna, on the dev split
+  sweep study=NAME [-m]         search a space of settings with Optuna, on the dev split; -m: through a launcher
   ablate family=NAME            what each part contributes: paired differences with intervals
   learn --out FILE              coefficients of fusion=learned, from the dev split
 judging

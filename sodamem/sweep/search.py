@@ -37,6 +37,7 @@ POLL = 0.25  # seconds between two looks at what other workers do
 CHUNK = 50  # points that are queued in one turn
 MOURN = 1.0  # seconds between two looks for workers that are gone
 PATIENCE = 180.0  # seconds to wait for others' last trials; longer than it takes to give up a dead worker's
+SILENT = 5.0  # seconds of waiting that need no explanation
 _log = logging.getLogger(__name__)
 
 Evaluate = Callable[[Point, Callable[[int, float], bool]], Mapping[str, float]]
@@ -165,6 +166,7 @@ class Search:
     def _next(self) -> tuple[optuna.Trial, Point] | None:
         """The next point of this worker. Others' last trials are waited for: what they give back is begun anew."""
         end = None
+        said = False
         while True:
             if self.exhausted != self.book.lost and (asked := self.ask()):
                 return asked
@@ -174,6 +176,9 @@ class Search:
             if not self.book.running or time.monotonic() > end:
                 self.elsewhere = len(self.book.running)
                 return None
+            if not said and time.monotonic() > end - PATIENCE + SILENT:
+                said = True
+                _log.warning("waiting for the last %d trials, which other workers are at", len(self.book.running))
             with self._clock("waiting"):
                 time.sleep(POLL)
             self._mourn()
