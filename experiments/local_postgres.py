@@ -29,9 +29,8 @@ def programs() -> Path | None:
 def server(rules: str = "", options: str = "") -> Iterator[str]:
     """`host:port` of a server that trusts everybody on this machine, once it answers; stopped and deleted at the end.
 
-    rules: lines of pg_hba.conf that go before that · options: of the server, such as -F to leave out its writes to
-    disk. Raises FileNotFoundError where PostgreSQL is not installed,
-    CalledProcessError when the server does not start.
+    rules: lines of pg_hba.conf that go before that · options: of the server, such as -F to not wait for the disk.
+    Raises FileNotFoundError where PostgreSQL is not installed, CalledProcessError when the server does not start.
     """
     found = programs()
     if found is None:

@@ -128,7 +128,7 @@ def run() -> None:
             given.coefficients.parent.mkdir(parents=True, exist_ok=True)
             given.coefficients.write_text((folder / "all.yaml").read_text(encoding="utf-8"), encoding="utf-8")
         more: tuple[str, ...] = ()
-        sets = {split: (*OURS, f"dataset.split={split}") for split in given.split}
+        sets: dict[str, tuple[str, ...]] = {split: (*OURS, f"dataset.split={split}") for split in given.split}
         if given.longmemeval:
             more = (f"dataset.path={given.longmemeval}", "dataset.split=all")
             sets["longmemeval"] = ("experiment=longmemeval_recall", *more)

@@ -172,6 +172,8 @@ class Search:
                 return asked
             self._look()
             self._refuse_fallen()
+            if self.exhausted != self.book.lost and self._room():
+                continue  # something was given back at this very moment
             end = end or time.monotonic() + PATIENCE
             if not self.book.running or time.monotonic() > end:
                 self.elsewhere = len(self.book.running)
