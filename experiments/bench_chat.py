@@ -22,23 +22,19 @@ from sodamem.chat.openai_server import OpenAIChat
 from sodamem.types import ChatRequest, Message
 
 MODEL, WORDS = "bench", "what did Ann say of the trip? " * 20
-BODY = json.dumps(
-    {
-        "id": "x",
-        "object": "chat.completion",
-        "created": 0,
-        "model": MODEL,
-        "choices": [
-            {"index": 0, "finish_reason": "stop", "message": {"role": "assistant", "content": "She liked it."}}
-        ],
-        "usage": {"prompt_tokens": 150, "completion_tokens": 5, "total_tokens": 155},
-    }
-).encode()
-ANSWER = b"HTTP/1.1 200 OK\r\ncontent-type: application/json\r\ncontent-length: %d\r\n\r\n%b" % (len(BODY), BODY)
 
 
-def server(pipe: Connection, latency: float) -> None:
-    """Answer every request after `latency` seconds, on a port that is sent through the pipe."""
+def reply(said: str, prompt: int, completion: int) -> bytes:
+    """A whole HTTP response with one completion in it."""
+    choice = {"index": 0, "finish_reason": "stop", "message": {"role": "assistant", "content": said}}
+    usage = {"prompt_tokens": prompt, "completion_tokens": completion, "total_tokens": prompt + completion}
+    head = {"id": "x", "object": "chat.completion", "created": 0, "model": MODEL}
+    body = json.dumps({**head, "choices": [choice], "usage": usage}).encode()
+    return b"HTTP/1.1 200 OK\r\ncontent-type: application/json\r\ncontent-length: %d\r\n\r\n%b" % (len(body), body)
+
+
+def server(pipe: Connection, latency: float, answered: bytes) -> None:
+    """Answer every request in the same words after `latency` seconds, on a port that is sent through the pipe."""
 
     async def answer(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         try:
@@ -47,7 +43,7 @@ def server(pipe: Connection, latency: float) -> None:
                 length = next(line for line in head.lower().split(b"\r\n") if line.startswith(b"content-length:"))
                 await reader.readexactly(int(length.split(b":")[1]))
                 await asyncio.sleep(latency)
-                writer.write(ANSWER)
+                writer.write(answered)
                 await writer.drain()
         except (asyncio.IncompleteReadError, ConnectionError):
             writer.close()
@@ -61,11 +57,11 @@ def server(pipe: Connection, latency: float) -> None:
 
 
 @contextmanager
-def serving(latency: float) -> Iterator[str]:
+def serving(latency: float, answered: bytes) -> Iterator[str]:
     """The base URL of a server in a process of its own."""
     spawn = get_context("spawn")
     here, there = spawn.Pipe()
-    process = spawn.Process(target=server, args=(there, latency), daemon=True)
+    process = spawn.Process(target=server, args=(there, latency, answered), daemon=True)
     process.start()
     try:
         yield f"http://127.0.0.1:{here.recv()}/v1"
@@ -135,7 +131,7 @@ def script() -> None:
     options.add_argument("--rounds", type=int, default=3)
     given = options.parse_args()
     rates: dict[str, list[float]] = {"bare": [], "ours": []}
-    with serving(given.latency) as url:
+    with serving(given.latency, reply("She liked it.", 150, 5)) as url:
         for way in (bare, ours):  # warm-up: imports, connections
             way(url, given.concurrency, given.concurrency)
         for _ in range(given.rounds):

@@ -9,73 +9,18 @@ from __future__ import annotations
 
 import json
 import time
-from collections.abc import Iterator
-from contextlib import contextmanager
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from importlib.util import find_spec
-from multiprocessing import get_context
-from multiprocessing.connection import Connection
 from pathlib import Path
 from statistics import median
 from tempfile import TemporaryDirectory
 
 from experiments import common
+from experiments.bench_chat import MODEL, reply, serving
 from sodamem import build, config, report
 from sodamem.errors import SodamemError
 from sodamem.evaluate import Result, results
 
-MODEL = "bench"
 SAID = json.dumps({"reasoning": "It was said.", "text": "She liked it.", "citations": [], "abstained": False})
-BODY = json.dumps(
-    {
-        "id": "x",
-        "object": "chat.completion",
-        "created": 0,
-        "model": MODEL,
-        "choices": [{"index": 0, "finish_reason": "stop", "message": {"role": "assistant", "content": SAID}}],
-        "usage": {"prompt_tokens": 900, "completion_tokens": 20, "total_tokens": 920},
-    }
-).encode()
-
-
-class Answering(BaseHTTPRequestHandler):
-    """The same reply to every request, after a while."""
-
-    protocol_version = "HTTP/1.1"
-    latency = 0.0
-
-    def do_POST(self) -> None:
-        self.rfile.read(int(self.headers["content-length"]))
-        time.sleep(self.latency)
-        self.send_response(200)
-        self.send_header("content-type", "application/json")
-        self.send_header("content-length", str(len(BODY)))
-        self.end_headers()
-        self.wfile.write(BODY)
-
-    def log_message(self, format: str, *args: object) -> None:
-        """Nothing is said of single requests."""
-
-
-def server(pipe: Connection, latency: float) -> None:
-    Answering.latency = latency
-    with ThreadingHTTPServer(("127.0.0.1", 0), Answering) as listening:
-        pipe.send(listening.server_address[1])
-        listening.serve_forever()
-
-
-@contextmanager
-def serving(latency: float) -> Iterator[str]:
-    """The base URL of a server in a process of its own."""
-    spawn = get_context("spawn")
-    here, there = spawn.Pipe()
-    process = spawn.Process(target=server, args=(there, latency), daemon=True)
-    process.start()
-    try:
-        yield f"http://127.0.0.1:{here.recv()}/v1"
-    finally:
-        process.terminate()
-        process.join()
 
 
 def answers(overrides: list[str], runs: Path) -> tuple[float, list[str]]:
@@ -137,7 +82,7 @@ def script() -> None:
     asking = ["reader=llm", "chat=openai", f"chat.model={MODEL}", "chat.api_key_env=null", "replies=none"]
     asking += [*data, f"dataset.histories={given.questions}", "dataset.questions_per_history=1"]
     ways = {"serial": ["executor=serial"], "threads": ["executor=threads", f"executor.jobs={given.threads}"]}
-    with serving(given.latency) as url, TemporaryDirectory() as folder:
+    with serving(given.latency, reply(SAID, 900, 20)) as url, TemporaryDirectory() as folder:
         asking += [f"chat.base_url={url}", f"chat.concurrency={given.threads}"]
         answers([*asking, *ways["threads"]], Path(folder))  # fills the stores, opens connections
         there = compare(ways, asking, given.questions, given.rounds, Path(folder))

@@ -74,11 +74,11 @@ def state_asked(question: str, asked_at: datetime, within: Interval | None) -> S
     return None
 
 
-def subjects(question: str, people: Collection[str], facts: Iterable[FactEvent]) -> frozenset[str]:
-    """Entity ids of whom a question is about, among the subjects of facts: those it names, else `people`, who are the
-    participants that "I" or a name stands for."""
+def subjects(question: str, people: Collection[str], known: Iterable[str]) -> frozenset[str]:
+    """Entity ids of whom a question is about, among the known subjects of facts: those it names, else `people`, who are
+    the participants that "I" or a name stands for."""
     said = f" {' '.join(text.words(question))} "
-    names = {fact.subject: " ".join(text.words(fact.subject.partition(":")[2])) for fact in facts}
+    names = {subject: " ".join(text.words(subject.partition(":")[2])) for subject in known}
     persons = {subject: name for subject, name in names.items() if subject.startswith("person:") and name}
     named = {subject for subject, name in persons.items() if f" {name} " in said or f" {name}'s " in said}
     own = {" ".join(text.words(person)) for person in people}

@@ -131,7 +131,7 @@ def told(talk, fact):
 
 
 def ids(told, question, people=("Ann",), within=None, at=NOW):
-    about = subjects(question, people, told)
+    about = subjects(question, people, {fact.subject for fact in told})
     return [fact.id for fact in answering(told, state_asked(question, at, within), about, at)]
 
 

@@ -28,7 +28,7 @@ def stated(asked: Asked, state: StateAsked, evidence: Sequence[Evidence]) -> Sta
             for fact in sentence.facts:
                 held.setdefault(fact.id, (fact, sentence))
     facts = [fact for fact, _ in held.values()]
-    about = subjects(asked.text, asked.people, facts)
+    about = subjects(asked.text, asked.people, {fact.subject for fact in facts})
     if asked.form == "yes_no":
         return _confirmed(of_slot(facts, state, about), held) if state.value else None
     values: dict[str, tuple[str, Sentence]] = {}
